@@ -16,10 +16,10 @@ const (
 	modePolling = "polling"
 	modeWoken   = "polling, woken by LISTEN"
 
-	fullAt = 80 // percent of the lock table at which it is worth a warning
+	fullAt = 80 // percent of the lock table from which there is a warning
 )
 
-// describe returns what the source reports of itself, if it changed; else nil.
+// describe returns the source's About if it changed, else nil.
 func (w *watcher) describe() *sources.About {
 	a := sources.About{
 		Mode: modePolling, Sampling: w.pace.interval(time.Now(), w.eager()), Version: w.server.version,
@@ -46,7 +46,7 @@ func (w *watcher) facts() []sources.Attr {
 	return list
 }
 
-// full is the share of the lock table that advisory locks take, in percent of its nominal size.
+// full returns how much of the lock table advisory locks use, in percent of its nominal size.
 func (w *watcher) full() int {
 	if w.server.capacity.entries() == 0 {
 		return 0
@@ -54,12 +54,12 @@ func (w *watcher) full() int {
 	return int(uint64(w.table.rows) * 100 / w.server.capacity.entries())
 }
 
-// hides is the warning that our role cannot see the sessions of other roles.
+// hides returns the warning that our role cannot see the sessions of other roles.
 func (s *server) hides() string {
 	return fmt.Sprintf("the role %s does not see what sessions of other roles do, where from and since when: grant pg_monitor to it", format.Clean(s.user, 63))
 }
 
-// between is the warning about a pooler between us and the server; "": there is none.
+// between returns the warning about a pooler between us and the server, or "".
 func (s *server) between() string {
 	switch s.pooler {
 	case pgwire.Lent:

@@ -10,9 +10,9 @@ import (
 	"coordtop/sources/kit"
 )
 
-// lookDiff is the comparison of a look with the table before it, while it is made.
+// lookDiff is the comparison of a look with the table before it, in progress.
 type lookDiff struct {
-	before, after *lockTable // after is being made
+	before, after *lockTable // after is under construction
 	s             *snapshot
 	focus         kit.OnScreen
 	entries       []entry // by ident
@@ -24,19 +24,19 @@ type lookDiff struct {
 
 // lookResult is the outcome of a look.
 type lookResult struct {
-	changes []sources.Change // at least one after a gap
-	again   bool             // something moved while we looked: look again soon
+	changes []sources.Change // at least one if continuity was lost
+	again   bool             // something changed during the look, so look again soon
 	moved   bool             // an owner or a waiter changed
 }
 
 // entry is one lock in a comparison.
 type entry struct {
-	*lock             // as it was
+	*lock             // before the look
 	now    []lockRow  // its rows in this look, owners first
 	trying []*session // its candidates in this look
 }
 
-// update is a lock to be published, and the time since which its change can have happened.
+// update is a lock to be published, and the earliest time of its change.
 type update struct {
 	prim  *sources.Primitive
 	after time.Time
@@ -44,20 +44,20 @@ type update struct {
 }
 
 const (
-	// unsteadyMost is the most looks in a row that may fail to show the owners of a lock, because sessions end
-	// between the two statements, before it is published without them.
+	// unsteadyMost is how many consecutive looks may fail to show the owners of a lock, because sessions end between
+	// the two statements. After that the lock is published without them.
 	unsteadyMost = 3
-	// Rows on screen are published at each look. Of the others, a session's activity is published
-	// every doingsEvery, and a queue that stays as it is every queueEvery, so that its age is known.
+	// Rows on screen are published at each look. For other rows, a session's activity is published every doingsEvery,
+	// and an unchanged queue every queueEvery, so that its age is known.
 	doingsEvery = 10 * time.Second
 	queueEvery  = 2 * time.Second
-	// settledAfter is the time for which a session must have been idle before that proves something. One that
-	// works more often would have its rows published at each look, and would prove nothing for long.
+	// settledAfter is how long a session must be idle before it gets a proof. A session that works more often would
+	// have its rows published at each look, and its proofs would soon be invalid.
 	settledAfter = time.Second
 )
 
-// compare returns the table after a look, and what the look changed. It changes none of its
-// arguments, but notes the names of databases in the rows of s.
+// compare returns the table after a look, and what the look changed. It changes none of its arguments, except that it
+// sets the names of databases in the rows of s.
 func (t *lockTable) compare(s *snapshot, f kit.OnScreen) (*lockTable, lookResult) {
 	after := *t
 	after.looks++
@@ -104,7 +104,7 @@ func (d *lookDiff) enter() {
 	}
 }
 
-// entry returns the entry of a lock; nil: it has none.
+// entry returns the entry of a lock, or nil.
 func (d *lookDiff) entry(id ident) *entry {
 	i, found := slices.BinarySearchFunc(d.entries, id, func(e entry, id ident) int { return e.ident.compare(&id) })
 	if !found {
@@ -113,7 +113,7 @@ func (d *lookDiff) entry(id ident) *entry {
 	return &d.entries[i]
 }
 
-// count sums up the rows: how many wait, how many there are, and whether a session is hidden from us.
+// count counts the rows and those that wait, and notes whether a session is hidden from us.
 func (d *lookDiff) count() {
 	t := d.after
 	t.waiters, t.rows, t.hidden = 0, d.s.rows, false
@@ -129,7 +129,7 @@ func (d *lookDiff) count() {
 	d.ask(d.s.locks)
 }
 
-// ask has the next look read the sessions of rows, to see whether they are alive.
+// ask makes the next look read the sessions of rows, to see whether they are alive.
 func (d *lookDiff) ask(rows []lockRow) {
 	for i := range rows {
 		if d.after.sessions[rows[i].pid] != nil {
@@ -138,7 +138,7 @@ func (d *lookDiff) ask(rows []lockRow) {
 	}
 }
 
-// lock returns a lock as it is after the look; nil: nothing is known of it.
+// lock returns the state of a lock after the look, or nil if nothing is known about it.
 func (d *lookDiff) lock(e *entry) *lock {
 	was, rows := e.lock, e.now
 	fresh := d.before.fresh
@@ -169,7 +169,7 @@ func (d *lookDiff) lock(e *entry) *lock {
 		return &l
 	}
 	if _, named := d.after.databases[l.oid]; !named && l.shown == nil && len(rows) == 0 {
-		return nil // of a database that was dropped while we looked
+		return nil // its database was dropped during the look
 	}
 	if l.rows = slices.Clone(rows); len(rows) > 0 {
 		l.oid = rows[0].oid
@@ -200,8 +200,8 @@ func (d *lookDiff) lock(e *entry) *lock {
 	return &l
 }
 
-// postpone leaves a lock as it was until a look shows its owners. The ends of its former owners
-// are published then.
+// postpone keeps the old state of a lock until a look shows its owners. That look then publishes the ends of former
+// owners.
 func (d *lookDiff) postpone(was *lock) *lock {
 	d.ask(was.rows)
 	l := *was
@@ -237,13 +237,13 @@ func (d *lookDiff) known(r *lockRow) bool {
 	if s == nil {
 		return false
 	}
-	// A session that began while we looked may have the number of the one that the row is
-	// about. The server's clock is compared with itself.
+	// A session that began during the look may have the process number of the one in the row. The server's clock is
+	// compared with itself.
 	window := d.s.clock.got.Sub(d.s.sent)
-	return d.s.clock.age(s.who.start) > window // also where the start is hidden
+	return d.s.clock.age(s.who.start) > window // true as well if the start is hidden
 }
 
-// differs reports whether something other than the rows of a lock is to be published.
+// differs reports whether a lock must be published although its rows are the same.
 func (d *lookDiff) differs(e *entry) bool {
 	sameID := func(x, y *session) bool { return x.id == y.id }
 	if d.before.fresh || e.shown == nil || !slices.EqualFunc(e.trying, e.candidates, sameID) {
@@ -265,7 +265,7 @@ func (d *lookDiff) differs(e *entry) bool {
 	for i := range e.now {
 		r := &e.now[i]
 		s := d.after.sessions[r.pid]
-		// The proof of an owner may be another one than was published.
+		// The proof of an owner may differ from the published one.
 		otherProof := func(t term) bool { return t.owner == s.id && t.mode == r.mode && t.proof != d.proof(r) }
 		if changed(s) || s != nil && slices.ContainsFunc(e.owners, otherProof) {
 			return true
@@ -274,9 +274,9 @@ func (d *lookDiff) differs(e *entry) bool {
 	return slices.ContainsFunc(e.trying, changed)
 }
 
-// endings returns the causes of the ends of owners: a process that is gone has lost all its locks; one that is
-// alive has released this lock. Where the start of the backend is hidden, another process may have the number
-// by now.
+// endings returns the causes of the ends of owners: a process that is gone has lost all its locks; one that is alive
+// has released this lock. If the start of the backend is hidden, the cause is unknown, because another process may have
+// the number by now.
 func (d *lookDiff) endings(was, now *sources.Primitive) []sources.Ending {
 	if was == nil {
 		return nil
@@ -296,7 +296,7 @@ func (d *lookDiff) endings(was, now *sources.Primitive) []sources.Ending {
 
 func (d *lookDiff) cause(o *sources.Owner) sources.Cause {
 	if o.Session == "" {
-		return sources.CauseReleased // a prepared transaction that was committed or rolled back
+		return sources.CauseReleased // a prepared transaction was committed or rolled back
 	}
 	for _, s := range d.after.sessions {
 		if s.id == o.Session && s.who.start == 0 {
@@ -305,10 +305,10 @@ func (d *lookDiff) cause(o *sources.Owner) sources.Cause {
 			return sources.CauseReleased
 		}
 	}
-	return sources.CauseSession // it is gone, or its number is another session's now
+	return sources.CauseSession // the process is gone, or another session has its number now
 }
 
-// finish makes changes of the updates: those of the same stretch of time together.
+// finish makes changes from the updates. Updates of the same stretch of time go into one change.
 func (d *lookDiff) finish(gone []sources.Ref) {
 	slices.SortStableFunc(d.updates, func(a, b update) int { return a.after.Compare(b.after) })
 	var last *sources.Change

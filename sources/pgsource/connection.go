@@ -16,8 +16,8 @@ import (
 
 var errSilent = fmt.Errorf("%w of the server", sources.ErrSilent)
 
-// connection is the one that looks, for as long as it lives. The one that listens may come and
-// go meanwhile: looking is the truth.
+// connection is the connection that looks, until it ends. The one that listens may end and be replaced meanwhile,
+// because the looks alone decide.
 type connection struct {
 	*kit.Link
 	*pgwire.Conn
@@ -26,14 +26,13 @@ type connection struct {
 	known         *pgwire.Known
 	server        server
 	asks          *statements
-	all           bool // every lock is watched
+	all           bool // all locks are watched
 	keys          map[pgcoord.Key]*rule
 	notifications *notifications
-	param         []byte // memory of the last parameter
+	param         []byte // buffer of the last parameter
 }
 
-// dial makes a connection that is ready to look. ctx bounds the dialling only. The caller must
-// close it.
+// dial returns a connection that is ready to look. ctx bounds only the dialling. The caller must close it.
 func dial(ctx context.Context, o *Options, config *pgconn.Config, selected *selection) (*connection, error) {
 	l := &connection{Link: kit.NewLink(ctx), o: o, config: config, known: &pgwire.Known{}, all: selected.all}
 	var err error
@@ -47,7 +46,7 @@ func dial(ctx context.Context, o *Options, config *pgconn.Config, selected *sele
 	return l, nil
 }
 
-// open connects. receive is called with what arrives on channels; nil: it does not listen.
+// open connects. receive is called with each notification; if it is nil, the connection does not listen.
 func (l *connection) open(ctx context.Context, receive func(*pgconn.Notification)) (*pgwire.Conn, error) {
 	return pgwire.Open(ctx, pgwire.Options{
 		Config: l.config, Dial: l.o.Dial, Notify: receive, Known: l.known,
@@ -80,8 +79,7 @@ func (l *connection) prepare(ctx context.Context, selected *selection) error {
 	return nil
 }
 
-// resolve has the server compute the keys of names. Where two selections mean one lock,
-// the first counts.
+// resolve makes the server compute the keys of names. If two selections mean one lock, the first is used.
 func (l *connection) resolve(ctx context.Context, selected *selection) (map[pgcoord.Key]*rule, error) {
 	keys := make(map[pgcoord.Key]*rule, len(selected.rules))
 	for _, r := range selected.rules {
@@ -101,7 +99,7 @@ func (l *connection) resolve(ctx context.Context, selected *selection) (map[pgco
 	return keys, nil
 }
 
-// each runs a statement of a look, bounded, and hands the rows to f.
+// each runs a statement of a look, with a time-out, and passes each row to f.
 func (l *connection) each(ctx context.Context, doing string, s *pgwire.Statement, pids []uint32, f func(fields)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
@@ -117,10 +115,10 @@ func (l *connection) each(ctx context.Context, doing string, s *pgwire.Statement
 	return pgwire.Because(ctx, doing, err)
 }
 
-// Close ends the connection and joins its goroutines.
+// Close ends the connection and waits for its goroutines.
 func (l *connection) Close() {
 	if l.Context().Err() != nil {
-		l.Cut() // it broke: nobody is there for a goodbye
+		l.Cut() // the connection is broken, so no Terminate message is sent
 	}
 	l.Link.Close()
 	l.Conn.Close()

@@ -16,7 +16,7 @@ import (
 	"coordtop/sources/kit"
 )
 
-// Endpoints is kit.Examiner: each server once, with the TLS that is tried first.
+// Endpoints implements kit.Examiner. It returns each server once, with the TLS settings that are tried first.
 func (s *Source) Endpoints() (list []kit.Endpoint, err error) {
 	first := &pgconn.FallbackConfig{Host: s.config.Host, Port: s.config.Port, TLSConfig: s.config.TLSConfig}
 	for _, f := range append([]*pgconn.FallbackConfig{first}, s.config.Fallbacks...) {
@@ -28,11 +28,11 @@ func (s *Source) Endpoints() (list []kit.Endpoint, err error) {
 	return list, nil
 }
 
-// privilege is something that our role may do or not.
+// privilege is a right that our role may have.
 type privilege struct {
-	name, asks string // asks is SQL
+	name, asks string // asks is an SQL expression
 	grade      kit.Grade
-	lost, fix  string // in fix %s stands for the role
+	lost, fix  string // in fix, %s is the role
 }
 
 func privileges() []privilege {
@@ -51,7 +51,7 @@ func privileges() []privilege {
 	}
 }
 
-// Examine is kit.Examiner.
+// Examine implements kit.Examiner.
 func (s *Source) Examine(ctx context.Context) (list []kit.Check, err error) {
 	conn, err := pgwire.Open(ctx, pgwire.Options{Config: s.config, Dial: s.o.Dial})
 	if err != nil {
@@ -86,7 +86,7 @@ func examine(ctx context.Context, conn *pgwire.Conn) (list []kit.Check, err erro
 		if row.Text(1+i) != "t" {
 			c.Grade, c.Text, c.Lost, c.Fix = p.grade, p.name+" missing", p.lost, fmt.Sprintf(p.fix, pgwire.Identifier(format.Clean(server.user, 63)))
 			if strings.Contains(p.fix, "pg_monitor") {
-				c.Text = server.hides() // as the board says it
+				c.Text = server.hides() // the same text as on the board
 			}
 		}
 		list = append(list, c)

@@ -16,12 +16,11 @@ import (
 type meaning struct {
 	state string
 	is    sources.Failure
-	said  bool // the server's words are repeated
+	said  bool // the server's message is repeated
 	more  string
 }
 
-// meanings explain SQLSTATEs, or their beginnings (manual, appendix "PostgreSQL Error Codes"); the first that
-// fits counts.
+// meanings explain SQLSTATEs, or their beginnings (manual, appendix "PostgreSQL Error Codes"); the first match is used.
 var meanings = []meaning{
 	{"28P01", sources.WrongPassword, false, ""},
 	{"28", sources.NotLetIn, true, ""},
@@ -36,27 +35,28 @@ var meanings = []meaning{
 	{"", sources.Refuses, true, ""},
 }
 
-// stateProtocol is the SQLSTATE of a pooler that wants something else.
+// stateProtocol is the SQLSTATE with which a pooler refuses a connection (protocol_violation).
 const stateProtocol = "08P01"
 
-// words are the terms of Postgres for sentences about failures (constants).
+// words are the terms of Postgres for sentences about failures. They never change.
 var words = kit.Words{
 	Product: "a Postgres server", NoTLS: "write sslmode=disable, or let the server have some (ssl = on)", OnlyTLS: "write sslmode=require",
 	Authority: "sslrootcert", Certificate: "sslcert and sslkey",
 	Password: "it with password_env, password_file or in the URL", Full: "max_connections and the limit of the role",
 }
 
-// shortestSetting is the least length of a setting that is masked: the server may say "on" of its own.
+// shortestSetting is the minimum length of a setting that is masked, because the server may use a word such as "on" by
+// itself.
 const shortestSetting = 5
 
-// secrets returns the words of an address that may be secret: the server repeats the values of settings.
+// secrets returns the words of an address that may be secret, because the server repeats the values of settings.
 func secrets(c *pgconn.Config) []string {
 	list := []string{c.Password}
 	for _, value := range c.RuntimeParams {
 		if len(value) < shortestSetting {
 			continue
 		}
-		plain := strings.ReplaceAll(value, `\`, "") // the server takes them out of options
+		plain := strings.ReplaceAll(value, `\`, "") // the server removes backslashes from options
 		list = append(list, value, plain)
 		for word := range strings.FieldsFuncSeq(plain, func(r rune) bool { return r == ' ' || r == '=' }) {
 			if len(word) >= shortestSetting {
@@ -67,8 +67,7 @@ func secrets(c *pgconn.Config) []string {
 	return list
 }
 
-// Explain turns an error of another connection to the server of o, which had let it in, into
-// a sentence.
+// Explain turns an error into a sentence. The error is from another connection to the server of o, after its login.
 func Explain(err error, o Options) error {
 	config, _, bad := parseURL(o)
 	if bad != nil {
@@ -77,8 +76,8 @@ func Explain(err error, o Options) error {
 	return explain(err, config, false)
 }
 
-// explain turns an error of a connection that was made with c into a sentence. opening is
-// false once the server had answered.
+// explain turns an error of a connection with the config c into a sentence. opening is false after the server has
+// answered.
 func explain(err error, c *pgconn.Config, opening bool) error {
 	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
@@ -110,7 +109,7 @@ func explain(err error, c *pgconn.Config, opening bool) error {
 	switch {
 	case errors.Is(err, pgconn.ErrConnClosed):
 		return e.Problem(sources.Closed, err, "")
-	case opening && e.TLS: // the library has no error of its own for a server that has none
+	case opening && e.TLS: // the library has no error of its own for a server without TLS
 		return e.Problem(sources.TLSFailed, err, innermost(err))
 	case opening:
 		return e.Problem(sources.Foreign, err, innermost(err))
@@ -118,8 +117,8 @@ func explain(err error, c *pgconn.Config, opening bool) error {
 	return e.Problem(sources.Broken, err, innermost(err))
 }
 
-// address is the address that is asked for the kind of its server: "" where there are several, none of TCP, or
-// connections that somebody else makes.
+// address returns the address at which to find out what kind of server answers. It returns "" if there are several
+// addresses, if there is no TCP address, or if Options.Dial is set.
 func address(o *Options, c *pgconn.Config) string {
 	hosts := pgwire.Hosts(c)
 	if len(hosts) != 1 || o.Dial != nil || strings.HasPrefix(hosts[0], "/") {
@@ -133,12 +132,12 @@ func onlyTLS(c *pgconn.Config) bool {
 	return c.TLSConfig != nil && !slices.ContainsFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil })
 }
 
-// reply explains an error that the server answered with.
+// reply explains an error answer of the server.
 func reply(contact kit.Contact, err error, r *pgconn.PgError) error {
 	i := slices.IndexFunc(meanings, func(m meaning) bool { return strings.HasPrefix(r.Code, m.state) })
 	m, text := meanings[i], "SQLSTATE "+r.Code
 	if m.said {
-		text += ": " + r.Message // it may be cut
+		text += ": " + r.Message // the message may be cut
 	}
 	if m.said && r.Detail != "" {
 		text += ": " + r.Detail
@@ -151,8 +150,8 @@ func reply(contact kit.Contact, err error, r *pgconn.PgError) error {
 	return p
 }
 
-// innermost is the text of the innermost error: outer ones of the library repeat the user and the attempts at
-// every address.
+// innermost returns the text of the innermost error, because outer errors of the library repeat the user and the
+// attempts at every address.
 func innermost(err error) string {
 	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		err = connect.Unwrap()

@@ -6,13 +6,13 @@ import (
 	"coordtop/sources"
 )
 
-// childProcesses identifies the children of a server's postmaster. When one of them crashes, the
-// postmaster ends all sessions and recovers, and its own start stays as it was; but it starts
-// another checkpointer, and drops its statistics. The start of the checkpointer is hidden from
-// roles without pg_monitor, and the statistics can be reset by hand. "": not reported.
+// childProcesses identifies the children of a server's postmaster. When a child crashes, the postmaster ends all
+// sessions and recovers without changing its own start, but it starts a new checkpointer and drops the statistics. The
+// start of the checkpointer is hidden from roles without pg_monitor, and the statistics can be reset by hand. A field
+// is "" if it is not reported.
 type childProcesses struct{ checkpointer, statistics string }
 
-// crashedSince reports whether a crash lies between two answers of one server.
+// crashedSince reports whether the server crashed between two answers.
 func (c childProcesses) crashedSince(before childProcesses) bool {
 	if c.checkpointer != "" && before.checkpointer != "" {
 		return c.checkpointer != before.checkpointer
@@ -20,14 +20,14 @@ func (c childProcesses) crashedSince(before childProcesses) bool {
 	return c.statistics != "" && before.statistics != "" && c.statistics != before.statistics
 }
 
-// became describes the change from the incarnation before to this one. The zero value: the server was
+// became describes what happened between the last incarnation and this one. The zero value means that the server was
 // restarted.
 type became struct {
 	text string
 	how  sources.Known
 }
 
-// incarnationOf returns the incarnation of the server that answers now, and what became of the one before.
+// incarnationOf returns the incarnation of the server that answers now, and what happened since the last one.
 func (t *lockTable) incarnationOf(s *server) (string, became) {
 	was, now := t.server, s.incarnation()
 	switch {
@@ -41,8 +41,8 @@ func (t *lockTable) incarnationOf(s *server) (string, became) {
 	return t.incarnation, t.became
 }
 
-// becameOf distinguishes a server that was restarted from another one. One that ran already when the other one
-// answered last was not restarted since.
+// becameOf distinguishes a server that was restarted from another one. If the server was already running when the last
+// one answered, it is another server, not a restart.
 func (t *lockTable) becameOf(was, s *server) became {
 	ran := s.started <= t.answered
 	switch other := was.system != "" && s.system != "" && was.system != s.system; {
@@ -50,7 +50,7 @@ func (t *lockTable) becameOf(was, s *server) became {
 		return became{"another server: " + s.address, sources.Told}
 	case ran || other:
 		return became{"another server answers at " + s.address, sources.Inferred}
-	case s.address != was.address: // it has been restarted meanwhile, or is the same under another name
+	case s.address != was.address: // it was restarted meanwhile, or is the same server under another name
 		return became{"another server: " + s.address, sources.Inferred}
 	}
 	return became{}

@@ -11,11 +11,11 @@ import (
 	"coordtop/sources"
 )
 
-// listenPauses are those between two tries to listen.
+// listenPauses are the pauses between two tries to listen.
 var listenPauses = backoff.Policy{Min: 100 * time.Millisecond, Max: 5 * time.Second}
 
-// listen keeps a second connection that listens, until the first one, which looks, ends. It
-// returns no error: without notifications the source looks as often as with them.
+// listen keeps a second connection, which listens, until the first connection ends. It returns no error, because the
+// source looks as often without notifications.
 func (l *connection) listen() error {
 	pauses := sources.NewPauses(listenPauses)
 	for {
@@ -32,7 +32,7 @@ func (l *connection) listen() error {
 	}
 }
 
-// errElsewhere: one of several hosts answered, and not the one that is watched.
+// errElsewhere reports that another of several hosts answered than the watched one.
 var errElsewhere = errors.New("another server answered")
 
 // listenPing is the pause between two pings of a connection that only listens.

@@ -15,48 +15,47 @@ import (
 // lock is the state of one advisory lock after a look. It is never changed.
 type lock struct {
 	ident
-	oid   uint32    // of the database, as the server last had it
-	rule  *rule     // that selects it; nil: none
-	rows  []lockRow // of the last look that showed who owns it, waiters as they came
+	oid   uint32    // of the database, as last read
+	rule  *rule     // that selects the lock; may be nil
+	rows  []lockRow // of the last look that showed its owners; waiters in the order of their arrival
 	line  line      // of rows
-	asked bool      // for its order, at the last look
+	asked bool      // its order was asked for at the last look
 
-	shown       *sources.Primitive // as it was published last; nil: it was not yet
-	published   uint64             // in which look
+	shown       *sources.Primitive // as last published; nil before that
+	published   uint64             // number of the look that published it
 	publishedAt time.Time
-	free        time.Time // since when we see nobody own it; zero: somebody does
-	unsteady    int       // looks in a row that did not show who owns it
-	read        time.Time // when the one before them was sent
+	free        time.Time // since when we have seen no owner; zero if it is owned
+	unsteady    int       // consecutive looks that did not show its owners
+	read        time.Time // when the last look before those was sent
 
 	owners     []term
-	tried      trace      // how the last owner that tried did it
-	candidates []*session // as they were published
-	programs   []program  // that take this number
+	tried      trace      // how the last owner that tried for the lock did that
+	candidates []*session // as published
+	programs   []program  // known to use this key
 }
 
-// term describes an owner for as long as it owns.
+// term describes one ownership.
 type term struct {
 	id, owner   string // owner: the session, or the name of a prepared transaction
 	mode        mode
 	since       sources.Stamp
-	transaction int64  // the one that was open when we first saw it own
+	transaction int64  // the open one when we first saw the ownership
 	session     bool   // the lock surely belongs to the session and not to a transaction
-	name        string // of the session when we first saw it own
-	taker       bool   // and right after it took the lock, which we saw
-	took        bool   // and its last statement was then one that takes locks
-	proof       uint64 // as it was published last, see lookDiff.proof
+	name        string // of the session when we first saw the ownership
+	taker       bool   // we saw the take-over, so that name is the name just after it
+	took        bool   // and its last statement was then one that acquires locks
+	proof       uint64 // as last published, see lookDiff.proof
 }
 
-// never is a ForgetAfter for locks that stay: they have no existence of their own either.
+// never is a ForgetAfter for locks that stay, although locks exist only while they are owned.
 const never = time.Duration(math.MaxInt64)
 
-// selected reports whether the lock stays in the list whatever happens: it was asked for, in the database that
-// was asked for.
+// selected reports whether the lock is configured and in the configured database, so that it always stays in the list.
 func (l *lock) selected(database string) bool { return l.rule != nil && l.space == database }
 
-// inOrder returns rows by lock, of each the owners first, then waiters as they came.
+// inOrder returns rows sorted by lock, each with its owners first, then its waiters in the order of their arrival.
 func inOrder(rows []lockRow) []lockRow {
-	order := make([]*lockRow, len(rows)) // rows are too large to be moved about
+	order := make([]*lockRow, len(rows)) // sort pointers, because rows are large
 	for i := range rows {
 		order[i] = &rows[i]
 	}
@@ -68,7 +67,7 @@ func inOrder(rows []lockRow) []lockRow {
 	return list
 }
 
-// compareRows orders rows. A waiter whose beginning the server did not report yet has just come.
+// compareRows orders rows. A waiter without a reported beginning has just arrived.
 func compareRows(a, b *lockRow) int {
 	if c := a.ident.compare(&b.ident); c != 0 {
 		return c
@@ -86,9 +85,9 @@ func compareRows(a, b *lockRow) int {
 		cmp.Compare(a.virtual, b.virtual))
 }
 
-// guard returns the text that compare-and-act compares: exactly this session, on exactly this lock, in this
-// mode, and of a waiter exactly this wait. It returns "" where the start of the backend is hidden, because
-// another session may have its number by now, and while the server has not reported yet since when it waits.
+// guard returns the text that compare-and-act compares: this session, this lock, this mode, and for a waiter this wait.
+// It returns "" if the start of the backend is hidden, because another session may have the number by now, and while
+// the server has not reported the beginning of the wait.
 func (d *lookDiff) guard(r *lockRow, s *session) string {
 	g := pgcoord.Guard{Database: r.oid, Key: r.ident.key, Mode: modeNames[r.mode]}
 	toldSince := d.after.server.major >= toldWaits
@@ -107,9 +106,9 @@ func (d *lookDiff) guard(r *lockRow, s *session) string {
 
 func utoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
-// ownerID identifies an ownership by its session, as our own drivers name theirs. A session
-// that owns in a second mode too owns twice: then the ID names the mode that came later.
-// before are the terms of the last look, now those of this look that are known so far.
+// ownerID identifies an ownership by its session, in the form that our own drivers use. A session that owns a lock in
+// two modes owns it twice; the ID of the later ownership names its mode. The terms in before are from the last look;
+// now has those of this look that are known so far.
 func ownerID(session string, m mode, before, now []term) string {
 	if i := slices.IndexFunc(before, func(t term) bool { return t.owner == session && t.mode == m }); i >= 0 {
 		return before[i].id

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// tryRecent is the greatest age of a try that makes its session a candidate. Programs in use try every 5 or
-	// 10 s.
+	// tryRecent is the maximum age of a try that makes its session a candidate. Programs in use try every 5 or 10 s.
 	tryRecent = time.Minute
-	// tryKnown is the most locks that sessions may try for in one way: a way with more of them identifies none.
+	// tryKnown is the maximum number of locks that sessions may try for in one way. If there are more, the way
+	// identifies no lock.
 	tryKnown = 4
-	// candidatesShown is the most candidates of a lock that are listed.
+	// candidatesShown is the maximum number of candidates that are listed for a lock.
 	candidatesShown = 100
 	tryWord         = "pg_try_advisory"
 )
 
-// traceOf returns the way in which a session tries; zero: its last query did not try.
+// traceOf returns the way in which a session tries, or zero if its last query did not try.
 func traceOf(a *activity) trace {
 	if !strings.Contains(a.does.query, tryWord) {
 		return trace{}
@@ -30,10 +30,10 @@ func traceOf(a *activity) trace {
 	return trace{db: a.who.db, user: a.who.user, query: a.does.query}
 }
 
-// tryCall finds the numbers in a query that tries, where they are written in it.
+// tryCall matches a call that tries for a lock, with the numbers of the key if the query contains them.
 var tryCall = lazy.Regexp(`pg_try_advisory_(?:xact_)?lock(?:_shared)?\s*\(\s*(-?\d+)(?:\s*::\s*\w+)?\s*(?:,\s*(-?\d+)(?:\s*::\s*\w+)?\s*)?\)`)
 
-// triedKey reads the key that a query tries for.
+// triedKey returns the key that a query tries for.
 func triedKey(query string) (pgcoord.Key, bool) {
 	m := tryCall().FindStringSubmatch(query)
 	if m == nil {
@@ -48,14 +48,13 @@ func triedKey(query string) (pgcoord.Key, bool) {
 	return pgcoord.PairKey(int32(x), int32(y)), err1 == nil && err2 == nil
 }
 
-// candidates finds the sessions that try for locks without waiting for them: those whose
-// last query names the lock, and those that try just as its owner does, or its last owner
-// did. A session that tries with a parameter in a way that links it to no lock is counted to
-// the selected lock without an owner, if there is but one such lock.
+// candidates finds the sessions that try for locks without waiting for them: those whose last query names the lock, and
+// those that try in the same way as its present or last owner. A session that tries with a parameter, in a way that
+// identifies no lock, counts as a candidate of the selected lock without an owner, if there is only one such lock.
 func (d *lookDiff) candidates() {
 	var open []*session
 	for _, s := range d.after.sessions {
-		recent := d.s.clock.age(s.does.queried) < tryRecent // not where that is hidden
+		recent := d.s.clock.age(s.does.queried) < tryRecent // false if that is hidden
 		if !recent || !strings.Contains(s.does.query, tryWord) {
 			continue
 		}
@@ -75,13 +74,13 @@ func (d *lookDiff) candidates() {
 	}
 }
 
-// inUse reports whether somebody may try for a lock: it is selected, or was owned lately.
+// inUse reports whether somebody may try for a lock, because it is selected or was owned lately.
 func (d *lookDiff) inUse(e *entry) bool {
 	return len(e.now) > 0 || len(e.rows) > 0 || len(e.lock.candidates) > 0 || e.unsteady > 0 || e.selected(d.after.server.database) ||
 		e.tried != trace{} && d.before.got.Sub(e.free) < tryRecent || d.before.fresh
 }
 
-// byTrace links sessions whose query does not say which lock they try for.
+// byTrace finds the locks for sessions whose query does not contain the key that they try for.
 func (d *lookDiff) byTrace(open []*session) {
 	ways := make(map[trace][]*entry, len(open))
 	for _, s := range open {
@@ -122,14 +121,14 @@ func (d *lookDiff) byTrace(open []*session) {
 	}
 }
 
-// tries makes a session a candidate of a lock, unless it has it or waits for it.
+// tries makes a session a candidate of a lock, unless the session owns the lock or waits for it.
 func (d *lookDiff) tries(s *session, e *entry) {
 	if e != nil && d.inUse(e) && !slices.ContainsFunc(e.now, func(r lockRow) bool { return r.pid == s.pid }) {
 		e.trying = append(e.trying, s)
 	}
 }
 
-// candidate shows a session that tries.
+// candidate returns a session that tries as a Waiter.
 func (d *lookDiff) candidate(s *session) sources.Waiter {
 	return sources.Waiter{
 		ID: s.id, Session: s.id, Label: label(s.name(), s.pid), Permits: 1,

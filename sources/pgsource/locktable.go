@@ -10,34 +10,34 @@ import (
 	"coordtop/sources"
 )
 
-// lockTable is the state of the server's locks after a look. It outlives a connection, so that what is gone
-// after a gap can be published. It is never changed: connected and compare return the one that comes after it.
+// lockTable is the state of the server's locks after a look. It outlives a connection, so that the next connection can
+// publish what is gone. It is never changed; connected and compare return a new one.
 type lockTable struct {
 	o     *Options
 	names map[pgcoord.Key]string
 
-	server      *server // of the connection; nil: there was none yet
+	server      *server // of the connection; nil before the first
 	keys        map[pgcoord.Key]*rule
 	incarnation string
-	became      became            // why it is another incarnation than before
-	databases   map[uint32]string // each name once
+	became      became            // why the incarnation has changed
+	databases   map[uint32]string // names by oid; each name once
 	locks       []*lock           // by ident
 	sessions    map[uint32]*session
-	pids        []uint32   // the processes that the next look must find alive or dead
+	pids        []uint32   // processes for which the next look must find out whether they are alive
 	order       queueOrder // of the selected lock
 	rights      *rights    // of our role
-	rightsLook  uint64     // the first look with these
+	rightsLook  uint64     // the first look with these rights
 
-	looks    uint64    // counts them
+	looks    uint64    // number of looks
 	sent     time.Time // of the last look; zero: none yet
 	got      time.Time // its answer
-	answered int64     // when a look was answered last, on the server's clock
-	fresh    bool      // no look was compared since the connection was made
-	waiters  int       // rows of pg_locks that are not granted, of what is watched
+	answered int64     // when the last look was answered, on the server's clock
+	fresh    bool      // no look was compared yet on this connection
+	waiters  int       // rows of pg_locks for watched locks that are not granted
 	rows     int       // of pg_locks, all of them
-	hidden   bool      // of some session we may not see much
+	hidden   bool      // most facts about some session are hidden from us
 	swept    time.Time
-	dropped  bool // locks that nobody owns were given up because there were too many
+	dropped  bool // locks without an owner were dropped because there were too many
 }
 
 // compare orders identities.
@@ -46,8 +46,7 @@ func (id *ident) compare(other *ident) int {
 	return cmp.Or(cmp.Compare(id.space, other.space), cmp.Compare(x.Class, y.Class), cmp.Compare(x.Object, y.Object), cmp.Compare(x.Sub, y.Sub))
 }
 
-// connected returns the table at the beginning of a connection. Another incarnation shares no session with the
-// one before.
+// connected returns the table at the beginning of a connection. A new incarnation shares no session with the last one.
 func (t *lockTable) connected(s *server, keys map[pgcoord.Key]*rule) *lockTable {
 	next := *t
 	next.incarnation, next.became = t.incarnationOf(s)
@@ -76,7 +75,7 @@ func (t *lockTable) connected(s *server, keys map[pgcoord.Key]*rule) *lockTable 
 	return &next
 }
 
-// shownAs returns the lock behind a row; nil: there is none.
+// shownAs returns the lock that a row shows, or nil.
 func (t *lockTable) shownAs(ref sources.Ref) *lock {
 	if ref.Name == "" {
 		return nil
@@ -89,8 +88,7 @@ func (t *lockTable) shownAs(ref sources.Ref) *lock {
 	return nil
 }
 
-// unseen lists the rows that may have changed and changed back between the sending of the look before and this
-// one.
+// unseen lists the rows that may have changed and changed back between the sending of the last look and this one.
 func (t *lockTable) unseen(since time.Time) (list []sources.Unseen) {
 	for _, l := range t.locks {
 		if l.shown != nil {
@@ -100,15 +98,15 @@ func (t *lockTable) unseen(since time.Time) (list []sources.Unseen) {
 	return list
 }
 
-// sweepEvery is the pause between two counts of the locks that nobody owns, and freeKept the most of them that
-// are kept: programs that lock a row's number leave thousands behind.
+// sweepEvery is the pause between two counts of the locks without an owner, and freeKept the maximum number of them
+// that is kept, because programs that lock by a row's number leave thousands.
 const (
 	sweepEvery = 10 * time.Second
 	freeKept   = 5000
 )
 
-// sweep drops the locks that nobody has owned for long, in a table that is being made. The Hub drops them by
-// itself. Of more than freeKept, sweep drops the oldest too and returns them, to be published as gone.
+// sweep drops the locks that nobody has owned for long, from a table under construction. The Hub drops their rows by
+// itself. If more than freeKept remain, sweep also drops the oldest and returns them, to be published as gone.
 func (t *lockTable) sweep() []sources.Ref {
 	if t.got.Sub(t.swept) < sweepEvery {
 		return nil
@@ -135,9 +133,9 @@ func (t *lockTable) sweep() []sources.Ref {
 	return refs
 }
 
-// name notes the name of a database, which no other has, in a table that is being made. A lock is
-// identified by that name, as its row is: a database that is made anew, or is another cluster's,
-// has the name with another oid and goes on with the rows.
+// name records the name of a database, which no other has, in a table under construction. Locks and rows are identified
+// by that name. A database that was created again, or one of another cluster, has the same name with another oid and
+// keeps the rows.
 func (t *lockTable) name(oid uint32, name string) {
 	if name == "" || t.databases[oid] == name {
 		return
@@ -157,8 +155,8 @@ func (t *lockTable) space(oid uint32) string {
 	return "oid " + utoa(oid)
 }
 
-// nameDatabases reads the names of the databases that a look shows, for a table that is being
-// made, and notes them in the look's rows.
+// nameDatabases reads the names of the databases that a look shows, for a table under construction, and sets them in
+// the look's rows.
 func (t *lockTable) nameDatabases(s *snapshot) {
 	for i := range s.sessions {
 		t.name(s.sessions[i].who.db, s.sessions[i].who.database)

@@ -21,12 +21,12 @@ type ident struct {
 
 // lockRow is one row of pg_locks. It is comparable.
 type lockRow struct {
-	ident   ident  // of its space only compare knows
+	ident   ident  // its space is set only by compare
 	oid     uint32 // of the database
-	pid     uint32 // 0: of a prepared transaction
+	pid     uint32 // 0 for a prepared transaction
 	mode    mode
 	granted bool
-	wait    int64  // since when it waits, Unix µs of the server; 0: it does not, or not reported yet
+	wait    int64  // since when it waits, Unix µs of the server; 0: it does not wait, or not reported yet
 	virtual string // of a prepared transaction: its virtual transaction
 }
 
@@ -37,23 +37,23 @@ type activity struct {
 	does doings
 }
 
-// identity describes a session, doings its activity. Both are comparable.
+// identity describes a session, doings what it does. Both are comparable.
 type identity struct {
 	db                                  uint32
 	database, user, application, client string
-	address                             string // of the client, without its port, which each connection has its own of
+	address                             string // of the client, without the port, which differs for each connection
 	kind                                string // "client backend" mostly
 	start                               int64  // of the backend, Unix µs of the server; 0: hidden
-	hidden                              bool   // we may not see more than its name and application
+	hidden                              bool   // we may read only its name and application
 }
 
 type doings struct {
-	state, waits, query           string // waits: "Lock/advisory"; "" none
+	state, waits, query           string // waits is, for example, "Lock/advisory"; "" if none
 	owns                          string // its locks that are not watched
 	transaction, queried, changed int64  // Unix µs of the server; 0: none, or hidden
 }
 
-// idle reads the state: a transaction that has failed and was left open is one too.
+// idle returns how the session is idle. An open transaction that has failed counts as idle in transaction.
 func (d *doings) idle() sources.Idle {
 	switch {
 	case strings.HasPrefix(d.state, "idle in transaction"):
@@ -72,15 +72,15 @@ type prepared struct {
 
 // snapshot is the content of one look.
 type snapshot struct {
-	sent, got time.Time  // around the reading of the locks
-	locks     []lockRow  // of what is watched
+	sent, got time.Time  // before and after the reading of the locks
+	locks     []lockRow  // of watched locks
 	rows      int        // of all advisory locks
-	unwatched []lockRow  // the others that are owned
-	sessions  []activity // of all that own or wait or did so a look ago, and of all that try
+	unwatched []lockRow  // of other locks that are owned
+	sessions  []activity // of all that own, wait or try, and of those that owned or waited at the last look
 	prepared  map[string]prepared
-	evicted   map[evictedKey]eviction // announced, and no part of what was read
-	asked     []wait                  // waits of the selected lock that the server was asked for before
-	blocking  map[uint32]blocking     // what it said, by process
+	evicted   map[evictedKey]eviction // announced, not read
+	asked     []wait                  // waits for the selected lock about which the server was asked before the look
+	blocking  map[uint32]blocking     // the server's answers, by process
 	clock     clock
 	standby   bool
 	started   int64 // of the server, Unix µs of its clock
@@ -100,13 +100,13 @@ func (s *snapshot) whole() bool {
 	})
 }
 
-// clock turns the server's time into ours: the server read its own between asked and got.
+// clock converts the server's time to ours. The server read its own clock between asked and got.
 type clock struct {
 	asked, got time.Time
 	server     int64 // Unix µs
 }
 
-// local returns an instant of the server's clock on ours, late by at most a round trip; zero for 0.
+// local returns an instant of the server's clock on ours, at most a round trip late; zero for 0.
 func (c clock) local(micros int64) time.Time {
 	if micros == 0 {
 		return time.Time{}
@@ -119,20 +119,20 @@ func (c clock) age(micros int64) time.Duration {
 	return time.Duration(c.server-micros) * time.Microsecond
 }
 
-// statements are those of a look. Each is a transaction of its own, because the server answers from a copy of
-// pg_stat_activity for the rest of a transaction.
+// statements has the statements of a look. Each is a transaction of its own, because within a transaction the server
+// always answers from the same copy of pg_stat_activity.
 type statements struct{ locks, sessions, prepared, blocking pgwire.Statement }
 
 const locksSQL = `select database, classid, objid, objsubid, pid, mode, granted, %s,
  case when pid is null then virtualtransaction end
  from pg_catalog.pg_locks where locktype = 'advisory'`
 
-// lookMark begins the statement that contains the words it looks for; behind a pooler its
-// session does not bear our name.
+// lookMark is the beginning of the statement that itself contains the words it searches for. It identifies our
+// statement even in a pooled session, which does not have our name.
 const lookMark = "/* " + clientName + " */"
 
-// The first columns are there once at least. A session that has tried to get a lock and did not
-// wait for it is a candidate; a watcher's own statement contains the words too.
+// There is at least one row with the first columns. A session that has tried to acquire a lock without waiting is a
+// candidate. The watcher's own statement also contains the words, so it is excluded.
 const sessionsSQL = lookMark + ` select pg_catalog.clock_timestamp(), pg_catalog.pg_is_in_recovery(), pg_catalog.pg_postmaster_start_time(),
  pg_catalog.pg_backend_pid(), a.pid, a.datid, a.datname::text, a.usename::text, a.application_name, pg_catalog.host(a.client_addr), a.client_port,
  a.backend_type, a.backend_start, a.state, a.wait_event_type, a.wait_event, pg_catalog.left(a.query, 512),
@@ -140,8 +140,7 @@ const sessionsSQL = lookMark + ` select pg_catalog.clock_timestamp(), pg_catalog
  from (select 1) one left join pg_catalog.pg_stat_activity a on a.pid = any($1::int4[])
  or (a.query like '%pg_try_advisory%' and a.query not like '` + lookMark + `%')`
 
-// A prepared transaction has no process; its name is found through the transaction that
-// it holds a lock on.
+// A prepared transaction has no process; its name is found through the transaction id that it has locked.
 const preparedSQL = `select l.virtualtransaction, p.gid, p.owner::text, p.database::text, p.prepared
  from pg_catalog.pg_locks l join pg_catalog.pg_prepared_xacts p on p.transaction = l.transactionid
  where l.locktype = 'transactionid' and l.pid is null`
@@ -159,11 +158,11 @@ func newStatements(major int) *statements {
 	}
 }
 
-// answerLimit bounds one statement: the server's own limit comes first, if it is awake.
+// answerLimit bounds one statement. If the server is alive, its own limit ends the statement earlier.
 const answerLimit = pgwire.StatementLimit + time.Second
 
-// look reads the locks and then their sessions. before are the processes that the last look showed: it reads
-// whether they are alive. reuse is an old snapshot whose memory may be used again, or nil.
+// look reads the locks and then their sessions. It also reads whether the processes in before, from the last look, are
+// alive. reuse is an old snapshot whose memory may be reused, or nil.
 func (l *connection) look(ctx context.Context, before []uint32, reuse *snapshot) (*snapshot, error) {
 	s := &snapshot{}
 	if reuse != nil {
@@ -194,7 +193,7 @@ func (l *connection) look(ctx context.Context, before []uint32, reuse *snapshot)
 	return s, nil
 }
 
-// nameUnwatched notes for each session the locks that it owns and that are not watched.
+// nameUnwatched records for each session its owned locks that are not watched.
 func (s *snapshot) nameUnwatched() {
 	const most = 10
 	if len(s.unwatched) == 0 {
@@ -212,7 +211,7 @@ func (s *snapshot) nameUnwatched() {
 	}
 	for i := range s.sessions {
 		a := &s.sessions[i]
-		list := slices.Compact(slices.Sorted(slices.Values(locks[a.pid]))) // one may be owned in two modes
+		list := slices.Compact(slices.Sorted(slices.Values(locks[a.pid]))) // a lock may be owned in two modes
 		a.does.owns = strings.Join(list[:min(len(list), most)], " ")
 		if more := len(list) - most; more > 0 {
 			a.does.owns += fmt.Sprintf(" and %d more", more)
@@ -272,7 +271,7 @@ func readActivity(f fields) activity {
 		return a
 	}
 	a.who.client, a.who.address = clientText(f), f.text(9)
-	if !f.null(14) && a.does.state != "idle" { // an idle one waits for its client, which says nothing
+	if !f.null(14) && a.does.state != "idle" { // an idle session waits for its client; that is no news
 		a.does.waits = f.text(14) + "/" + f.text(15)
 	}
 	return a
@@ -282,7 +281,7 @@ func readActivity(f fields) activity {
 func clientText(f fields) string {
 	port := int32(f.number32(10))
 	switch {
-	case f.null(10): // a process of the server's own
+	case f.null(10): // a process of the server itself
 		return ""
 	case port < 0 || f.null(9):
 		return "local socket"

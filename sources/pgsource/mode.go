@@ -6,8 +6,7 @@ import (
 	"coordtop/sources"
 )
 
-// mode is a lock mode of Postgres. Functions of SQL take advisory locks in two of them
-// only; extensions may use any.
+// mode is a lock mode of Postgres. SQL functions use only two of them for advisory locks; extensions may use any.
 type mode uint8
 
 const (
@@ -25,8 +24,8 @@ const (
 var modeNames = [...]string{"", "AccessShareLock", "RowShareLock", "RowExclusiveLock", "ShareUpdateExclusiveLock",
 	"ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"}
 
-// conflicting are the modes that each mode conflicts with, as bits (the table "Conflicting
-// Lock Modes" of the manual, chapter "Explicit Locking"). An unknown mode excludes all.
+// conflicting has the modes with which each mode conflicts, as bits (the table "Conflicting Lock Modes" of the manual,
+// chapter "Explicit Locking"). An unknown mode excludes all.
 var conflicting = [...]uint16{
 	modeUnknown:          0x1ff,
 	accessShare:          bits(accessExclusive),
@@ -48,13 +47,13 @@ func bits(list ...mode) uint16 {
 	return set
 }
 
-// modeOf reads a mode's name.
+// modeOf returns the mode with this name, or the unknown mode.
 func modeOf(name []byte) mode { return mode(max(slices.Index(modeNames[:], string(name)), 0)) }
 
-// conflicts reports whether one session has to wait while another owns.
+// conflicts reports whether a session that wants m must wait while another owns the lock in the other mode.
 func (m mode) conflicts(other mode) bool { return conflicting[m]&(1<<other) != 0 }
 
-// shown returns the mode for the screen: shared if several may own the lock in it.
+// shown returns the mode for the screen: shared if several sessions may own the lock in it.
 func (m mode) shown() sources.Mode {
 	if m.conflicts(m) {
 		return sources.Exclusive

@@ -12,15 +12,15 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// notifications holds what arrived on channels. It is safe for concurrent use.
+// notifications holds what was received on channels. It is safe for concurrent use.
 type notifications struct {
 	channels []string
-	wake     chan struct{} // capacity 1: something arrived, or listening began or ended
+	wake     chan struct{} // capacity 1: receives after a notification, or when listening began or ended
 
 	mu   sync.Mutex
 	open bool
-	why  error // not open; nil: it was not tried yet
-	// evicted is the last announcement that an ownership of a key, or a wait for it, was ended.
+	why  error // why it is not open; nil before the first try
+	// evicted is the last announcement that an ownership of a key, or a wait for it, was ended, by key.
 	evicted map[evictedKey]eviction
 }
 
@@ -29,7 +29,7 @@ type evictedKey struct{ database, key string }
 
 type eviction struct {
 	by      string
-	pid     uint32 // whose ownership or wait it was; 0: not known
+	pid     uint32 // whose ownership or wait it was; 0: unknown
 	waiting bool
 	at      time.Time // when it was received
 }
@@ -45,8 +45,7 @@ func newNotifications(channels []string) *notifications {
 	return &notifications{channels: append([]string{pgcoord.Channel}, others...), wake: make(chan struct{}, 1), evicted: map[evictedKey]eviction{}}
 }
 
-// receive takes one notification. Anybody may have sent it, so it is only a hint: the look that
-// follows decides.
+// receive handles one notification. Anybody may have sent it, so that it only causes a look, which decides.
 func (n *notifications) receive(note *pgconn.Notification) {
 	defer spawn.Wake(n.wake)
 	a, ok := pgcoord.ReadAnnouncement(note)
@@ -61,7 +60,7 @@ func (n *notifications) receive(note *pgconn.Notification) {
 	n.evicted[evictedKey{a.Database, a.Key}] = eviction{a.By, a.PID, a.Waiting, time.Now()}
 }
 
-// evictions returns a copy of the evictions that were announced of late.
+// evictions returns a copy of the evictions that were announced recently.
 func (n *notifications) evictions() map[evictedKey]eviction {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -69,7 +68,7 @@ func (n *notifications) evictions() map[evictedKey]eviction {
 	return maps.Clone(n.evicted)
 }
 
-// listening reports whether notifications arrive, and if not, why.
+// listening reports whether notifications arrive. If not, the error is the reason.
 func (n *notifications) listening() (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

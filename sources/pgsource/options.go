@@ -15,38 +15,36 @@ import (
 type Options struct {
 	// Name is the source's name: Ref.Source of everything it publishes.
 	Name string
-	// URL is the address of the server: postgres://user@host:port/database, or keywords as libpq has them. With
-	// several hosts the primary among them is watched, unless target_session_attrs says otherwise.
+	// URL is the address of the server: postgres://user@host:port/database, or keywords in libpq's form. With several
+	// hosts, the primary among them is watched, unless target_session_attrs says otherwise.
 	URL string
-	// User and Password override those of the URL. "": the URL's.
+	// User and Password override those of the URL. If they are "", the URL's are used.
 	User, Password string
-	// TLS overrides the TLS settings of the URL; nil: the URL's. With a config, TLS is required. An empty
-	// ServerName in it stands for the host.
+	// TLS overrides the TLS settings of the URL, unless it is nil. With a config, TLS is required. An empty ServerName
+	// in it means the host.
 	TLS *tls.Config
-	// Selections are the locks to watch. None: all of the server.
+	// Selections are the locks to watch. Without any, all locks of the server are watched.
 	Selections []Selection
-	// Scheme makes keys of selected names that are no numbers. "": hashtextextended.
+	// Scheme computes the keys of selected names that are no numbers. "": hashtextextended.
 	Scheme pgcoord.Scheme
-	// Names are texts for locks by number, as "4242", "17:-4" or "17:4/9". They hold in
-	// every database.
+	// Names are display names of locks by key, for example "4242", "17:-4" or "17:4/9". They apply in every database.
 	Names map[string]string
-	// Channels are listened to besides pgcoord.Channel: whatever arrives there makes the
-	// source look at once. At most 63 bytes each.
+	// Channels are channels to listen to besides pgcoord.Channel. Each notification on them causes a look at once.
+	// Names have at most 63 bytes.
 	Channels []string
 	// PollMin and PollMax bound the pause between two looks. 0: 250 ms and 5 s.
 	PollMin, PollMax time.Duration
-	// Forget is the time for which a lock that nobody owns stays in the list. 0: an hour. Selected ones stay
-	// for ever.
+	// Forget is the time for which a lock that nobody owns stays in the list. 0: an hour. Selected locks always stay.
 	Forget time.Duration
-	// Labels are handed on with every primitive.
+	// Labels are added to every primitive.
 	Labels []sources.Attr
-	// Dial makes the connections. Nil: TCP, or a Unix socket.
+	// Dial makes the connections. If it is nil, they are TCP or a Unix socket.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Selection is one lock to watch, in every database of the server; in the one that the
-// URL names it is shown from the start. Or it is all of them. Its Pattern is "4242", "17:-4",
-// "17:4/9" (made by an extension), a name, or "*" for all locks; KindUnknown is a mutex.
+// Selection is one lock to watch in every database of the server, or all locks. In the database of the URL, the lock is
+// shown from the start. Its Pattern is "4242", "17:-4", "17:4/9" (made by an extension), a name, or "*" for all locks.
+// KindUnknown means a mutex.
 type Selection = sources.Selection
 
 const (

@@ -12,7 +12,7 @@ import (
 	"coordtop/sources"
 )
 
-// primitive makes the row of a lock.
+// primitive returns the row of a lock.
 func (d *lookDiff) primitive(l *lock, trying []*session) *sources.Primitive {
 	t := d.after
 	p := &sources.Primitive{
@@ -50,7 +50,7 @@ func (d *lookDiff) primitive(l *lock, trying []*session) *sources.Primitive {
 		p.Limit = sources.NoLimit
 	}
 	p.Queue.Len = len(p.Queue.Waiters)
-	for _, s := range trying { // not all there are: CandidatesHow stays unknown
+	for _, s := range trying { // the list may be incomplete, so CandidatesHow stays Unknown
 		p.Candidates = append(p.Candidates, d.candidate(s))
 	}
 	if l.shown == nil {
@@ -61,7 +61,7 @@ func (d *lookDiff) primitive(l *lock, trying []*session) *sources.Primitive {
 	return p
 }
 
-// owner makes an owner of a row. before are the terms of the last look.
+// owner returns the owner in a row. The terms in before are from the last look.
 func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 	o := sources.Owner{Permits: 1, Mode: r.mode.shown(), NoExpiry: true}
 	s := d.after.sessions[r.pid]
@@ -77,9 +77,9 @@ func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 		data := s.data()
 		o.ID, o.Session = ownerID(s.id, r.mode, before, l.owners), s.id
 		now = d.term(l, o.ID, r, before)
-		// All sessions of one program on one host are one; behind a pooler, whose address all clients
-		// have, those of one user. So are sessions without an application: each would have a letter of
-		// its own else.
+		// All sessions of one program on one host count as one Program. Behind a pooler all clients have its address,
+		// so there all sessions of one user do. The same holds for sessions without an application name, because
+		// otherwise each would have its own letter.
 		o.Label, o.Data, o.Program = now.label(s), sources.NewBlob(data, len(data)), sources.ProgramOf(now.nameOf(s), s.who.address, s.who.user)
 	}
 	o.Guard = d.guard(r, s)
@@ -111,15 +111,15 @@ func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 	return o
 }
 
-// evicted returns the last eviction from a key that was announced of late.
+// evicted returns the last recently announced eviction from a key.
 func (d *lookDiff) evicted(db uint32, key pgcoord.Key) (e eviction, ok bool) {
 	e, ok = d.s.evicted[evictedKey{utoa(db), key.String()}]
 	return e, ok
 }
 
-// term goes on with an owner's term or begins one. The server never reports since when it owns: one that was
-// there at the first look owned at that time, and not before its backend began. Of one that came later the Hub
-// knows the two looks between which it did.
+// term continues an owner's term or begins one. The server does not report since when an owner owns. An owner in the
+// first look owned at that time, but not before its backend began. For a later one the Hub knows the two looks between
+// which it appeared.
 func (d *lookDiff) term(l *lock, id string, r *lockRow, before []term) term {
 	s, proof := d.after.sessions[r.pid], d.proof(r)
 	now := term{id: id, taker: true}
@@ -129,7 +129,7 @@ func (d *lookDiff) term(l *lock, id string, r *lockRow, before []term) term {
 	if i := slices.IndexFunc(before, func(t term) bool { return t.id == id }); i >= 0 {
 		name := now.name
 		if now = before[i]; d.before.fresh && (proof == 0 || proof != now.proof) {
-			now.name, now.taker = name, false // it may have been given up and taken while nobody looked
+			now.name, now.taker = name, false // the lock may have been released and acquired between two looks
 		}
 	} else if d.before.fresh || l.shown == nil && l.read.IsZero() {
 		now.taker = false
@@ -145,7 +145,7 @@ func (d *lookDiff) term(l *lock, id string, r *lockRow, before []term) term {
 	return now
 }
 
-// waiter makes the waiter at place i of the queue.
+// waiter returns the waiter at place i of the queue.
 func (d *lookDiff) waiter(l *lock, i int) sources.Waiter {
 	r := &l.rows[l.line.waiters[i].row]
 	s := d.after.sessions[r.pid]
@@ -174,8 +174,8 @@ func (d *lookDiff) waiter(l *lock, i int) sources.Waiter {
 
 const blockersShown = 20
 
-// attrs are the facts of a session, under the names of pg_stat_activity. Times are instants
-// on our clock, so that they stay true however long they are shown.
+// attrs returns the facts of a session, with the column names of pg_stat_activity. Times are instants on our clock, not
+// ages, so that they stay true while they are shown.
 func (s *session) attrs(c clock) []sources.Attr {
 	list := make([]sources.Attr, 0, 12)
 	add := func(key, value string) {

@@ -11,27 +11,27 @@ import (
 )
 
 const (
-	// blockingMost is the most calls of pg_blocking_pids made in any second: each one takes all partitions of
-	// the server's lock table.
+	// blockingMost is the maximum number of calls of pg_blocking_pids in any second, because each call locks all
+	// partitions of the server's lock table.
 	blockingMost = 20
-	// blockingStale is the age of an answer from which on it is asked for again: the deadlock
-	// detector may move a waiter once, when it has waited for deadlock_timeout.
+	// blockingStale is the age from which an answer is asked for again, because the deadlock detector may move a waiter
+	// once, after deadlock_timeout.
 	blockingStale = time.Second
-	// askedMost is the longest queue whose order is asked for.
+	// askedMost is the length of the longest queue whose order is asked for.
 	askedMost = 200
 )
 
-// queueOrder keeps the server's answers about the queue of the selected lock. Each waiter is asked for once
-// when it comes, and again as the number of calls allows.
+// queueOrder keeps the server's answers about the queue of the selected lock. The server is asked about each waiter
+// when it arrives, and again when the number of calls allows it.
 //
-// An answer counts if the looks before and after it show the same wait: then the waiter stood in this queue all
-// the time. Answers that contradict each other, because somebody moved between two of them, are all given up.
+// An answer counts if the looks before and after it show the same wait, because the waiter was then in this queue all
+// the time. If answers contradict each other, because somebody moved between two of them, all are dropped.
 type queueOrder struct {
-	ident                     // of the lock; zero: none is selected
-	answers map[wait]blocking // of those that wait
+	ident                     // the selected lock; zero if none is
+	answers map[wait]blocking // for the present waiters
 }
 
-// orderOf returns the known answers about the queue of a lock; nil: of none.
+// orderOf returns the known answers about the queue of a lock; nil means no lock.
 func (t *lockTable) orderOf(l *lock) queueOrder {
 	switch {
 	case l == nil:
@@ -42,7 +42,7 @@ func (t *lockTable) orderOf(l *lock) queueOrder {
 	return queueOrder{ident: l.ident}
 }
 
-// callTimes are the times of the last calls, and the most calls allowed in a second.
+// callTimes are the times of the last calls, and how many calls are allowed in a second.
 type callTimes struct {
 	at   []time.Time
 	most int
@@ -63,18 +63,18 @@ type wait struct {
 
 func (r *lockRow) waiting() wait { return wait{r.pid, r.mode, r.wait} }
 
-// blocking is the server's answer to the question for whom a process waits.
+// blocking is the server's answer to the question which processes block a process.
 type blocking struct {
-	at      time.Time // when it was asked
+	at      time.Time // when the question was sent
 	blocked []uint32
 }
 
-// blockingSQL calls the function for each process in turn. It names the owners of the lock that
-// the process wants, and the waiters before it that want it in a mode that it cannot share.
+// blockingSQL calls the function for each process in turn. It names the owners of the lock that the process wants, and
+// the waiters before it that want a conflicting mode.
 const blockingSQL = `select pid, pg_catalog.pg_blocking_pids(pid)::text from pg_catalog.unnest($1::int4[]) pid`
 
-// due lists the waiters of rows to be asked for: first those that nobody asked for, in order,
-// then those whose answers are oldest.
+// due returns the waits in rows about which to ask: first those without an answer, in order, then those with the oldest
+// answers.
 func (q *queueOrder) due(rows []lockRow, now time.Time) []wait {
 	waiting := waitsOf(rows)
 	if len(waiting) > askedMost || inAnyOrder(rows) {
@@ -88,8 +88,7 @@ func (q *queueOrder) due(rows []lockRow, now time.Time) []wait {
 	return waiting
 }
 
-// inAnyOrder reports whether no two waiters exclude each other: then nothing depends on the
-// order of the queue.
+// inAnyOrder reports whether no two waiters exclude each other, so that the order of the queue means nothing.
 func inAnyOrder(rows []lockRow) bool {
 	wanted := uint16(0)
 	for i := range rows {
@@ -113,7 +112,7 @@ func waitsOf(rows []lockRow) []wait {
 	return list
 }
 
-// askWaits asks the server whom some waiters wait for. It returns the answers by process.
+// askWaits asks the server which processes block some waiters. It returns the answers by process.
 func (w *watcher) askWaits(ctx context.Context, some []wait) (map[uint32]blocking, error) {
 	pids := make([]uint32, len(some))
 	for i, w := range some {
@@ -128,7 +127,7 @@ func (w *watcher) askWaits(ctx context.Context, some []wait) (map[uint32]blockin
 	return answers, err
 }
 
-// readArray reads an int4[] as text.
+// readArray parses the text of an int4[].
 func readArray(text []byte) []uint32 {
 	var list []uint32
 	for n := range bytes.SplitSeq(bytes.Trim(text, "{}"), []byte(",")) {
@@ -139,8 +138,8 @@ func readArray(text []byte) []uint32 {
 	return list
 }
 
-// keep keeps what the server said of the waits that the look before and s show. before and
-// now are the rows of the lock, in order.
+// keep keeps the server's answers about those waits that both the last look and s show. The rows of the lock in these
+// looks are before and now, in order.
 func (q *queueOrder) keep(s *snapshot, before, now []lockRow) {
 	was, is := waitsOf(before), waitsOf(now)
 	kept := make(map[wait]blocking, len(is))
@@ -157,9 +156,9 @@ func (q *queueOrder) keep(s *snapshot, before, now []lockRow) {
 	q.answers = kept
 }
 
-// sort puts an inferred queue in the order that the answers give; false: they do not give it. Where one waiter owns
-// what another wants, the answer about the other names it in any case; only the answer about itself shows which of
-// them comes first.
+// sort puts an inferred queue in the order of the answers. It returns false if the answers do not decide the order. If
+// one waiter owns what another wants, the answer about the other names it in any case; only the answer about the owner
+// shows which of them comes first.
 func (q *queueOrder) sort(queue []*party, rows []lockRow) ([]*party, bool) {
 	answers := make([]blocking, len(queue))
 	for i, p := range queue {
@@ -169,8 +168,8 @@ func (q *queueOrder) sort(queue []*party, rows []lockRow) ([]*party, bool) {
 		}
 		answers[i] = a
 	}
-	ahead := make([][]int, len(queue)) // by place, who comes after it
-	behind := make([]int, len(queue))  // how many come before it
+	ahead := make([][]int, len(queue)) // for each place, the places that come after it
+	behind := make([]int, len(queue))  // for each place, how many come before it
 	for i, v := range queue {
 		for j := i + 1; j < len(queue); j++ {
 			w := queue[j]
@@ -192,8 +191,8 @@ func (q *queueOrder) sort(queue []*party, rows []lockRow) ([]*party, bool) {
 	return sorted(queue, ahead, behind)
 }
 
-// sorted returns the queue in an order in which nobody comes after whom it is ahead of, else
-// as it was; false if there is none.
+// sorted returns the queue in an order that agrees with ahead. If there is no such order, it returns the queue
+// unchanged and false.
 func sorted(queue []*party, ahead [][]int, behind []int) ([]*party, bool) {
 	list := make([]*party, 0, len(queue))
 	for len(list) < len(queue) {

@@ -5,18 +5,18 @@ import "slices"
 // line is the queue of one lock.
 type line struct {
 	waiters []place
-	told    bool // the server said who is before whom; else it is inferred from who waits since when
+	told    bool // the order is from the server; if false, it is inferred from the beginnings of the waits
 }
 
-// place is one waiter's: row is the index of its row. Those of one turn are served together;
-// turn 0: not known.
+// place is one waiter's place; row is the index of its row. Waiters with the same turn are served together; a turn of 0
+// is unknown.
 type place struct{ row, turn int }
 
-// party is a session or a prepared transaction with what it owns and wants of one lock.
+// party is a session or a prepared transaction with the modes of one lock that it owns and wants.
 type party struct {
 	who   *lockRow // its first row
-	owns  uint16   // bits of modes
-	row   int      // of what it waits for; -1: it does not wait
+	owns  uint16   // modes as bits
+	row   int      // index of the row with which it waits; -1 if it does not wait
 	wants mode
 }
 
@@ -45,13 +45,13 @@ func partiesOf(rows []lockRow) []*party {
 	return list
 }
 
-// needs reports whether p has to wait for what other owns.
+// needs reports whether p must wait because of a mode that other owns.
 func (p *party) needs(other *party) bool { return p != other && conflicting[p.wants]&other.owns != 0 }
 
-// inferQueue returns the parties that wait in the order in which the server serves them, as far as that follows
-// from the order of their rows: each goes to the end, except one that owns what a waiter needs, which goes before
-// the first such (Postgres, proc.c, ProcSleep). Waiters that were before it and have left, and moves by the
-// deadlock detector, are not seen.
+// inferQueue returns the waiting parties in the order in which the server will serve them, as far as that follows from
+// the order of their rows. Each party goes to the end, except one that owns what a waiter needs; that goes before the
+// first such waiter (Postgres, proc.c, ProcSleep). The function cannot consider waiters that have left, nor moves by
+// the deadlock detector.
 func inferQueue(parties []*party) []*party {
 	waiting := slices.DeleteFunc(parties, func(p *party) bool { return p.row < 0 })
 	slices.SortFunc(waiting, func(p, q *party) int { return p.row - q.row })
@@ -68,10 +68,10 @@ func inferQueue(parties []*party) []*party {
 	return queue
 }
 
-// turnsOf numbers the turns of a queue, in its order: all owners that do not wait release the lock, the first turn
-// gets it and releases it, and so on. From the front, the server serves those who need nothing that another owns
-// or that one before them in the queue wants (proc.c, ProcLockWakeup). Those that would never get it, because
-// they wait for each other, have no turn. It changes what the parties own.
+// turnsOf numbers the turns of a queue, in its order. It assumes that all owners that do not wait release the lock,
+// then the first turn acquires and releases it, and so on. From the front, the server serves those who need nothing
+// that another owns or that one before them wants (proc.c, ProcLockWakeup). Parties that wait for each other would
+// never acquire the lock and have no turn. The call changes what the parties own.
 func turnsOf(queue []*party) []place {
 	var list []place
 	for turn := 1; len(queue) > 0; turn++ {
@@ -97,8 +97,8 @@ func turnsOf(queue []*party) []place {
 	return list
 }
 
-// blockers returns the rows for which waiter i of a line waits: owners in a mode that conflicts, and waiters before
-// it in the queue that ask for one, at most limit.
+// blockers returns at most limit rows for which waiter i of a line waits: owners in a conflicting mode, and waiters
+// before it in the queue that want a conflicting mode.
 func blockers(rows []lockRow, l *line, i, limit int) []*lockRow {
 	var list []*lockRow
 	me := &rows[l.waiters[i].row]

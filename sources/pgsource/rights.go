@@ -15,25 +15,24 @@ import (
 	"coordtop/sources"
 )
 
-// The attributes of an owner that a force-release depends on.
+// The attributes of an owner that matter for a forced release.
 const (
-	// NotEnded is the reason for which its ownership, or its wait, cannot be ended from here, and the remedy.
+	// NotEnded has the reason why the ownership or wait cannot be ended from here, and the remedy.
 	NotEnded = "cannot be ended"
-	// OwnerEvicted names who ended the ownership of another owner by force, as announced of late, and
-	// WaitEvicted who ended a wait.
+	// OwnerEvicted names who recently announced to have ended another ownership by force, and WaitEvicted who ended a
+	// wait.
 	OwnerEvicted = "another owner"
 	WaitEvicted  = "a wait for it"
-	// AlsoOwns names the locks of its session that are not watched.
+	// AlsoOwns names the unwatched locks that the session owns.
 	AlsoOwns = "also owns"
 )
 
-// rights are whose sessions our role may end (pg_terminate_backend in the manual, "System
-// Administration Functions").
+// rights says whose sessions our role may end (pg_terminate_backend in the manual, "System Administration Functions").
 type rights struct {
-	all        bool     // it is a superuser
-	others     bool     // it has pg_signal_backend
+	all        bool     // our role is a superuser
+	others     bool     // our role has pg_signal_backend
 	superusers []string // whose sessions only a superuser may end
-	ours       []string // roles whose rights it has
+	ours       []string // roles whose rights our role has
 }
 
 const rightsSQL = `select (select rolsuper from pg_catalog.pg_roles where rolname = current_user), pg_catalog.pg_has_role('pg_signal_backend', 'usage'),
@@ -41,11 +40,10 @@ const rightsSQL = `select (select rolsuper from pg_catalog.pg_roles where rolnam
  array_to_json(array(select rolname::text from pg_catalog.pg_roles where not (select rolsuper from pg_catalog.pg_roles where rolname = current_user)
   and pg_catalog.pg_has_role(oid, 'usage')))::text`
 
-// rightsEvery is the pause between two questions for the rights of a role that lacks one: it may be granted at
-// any time.
+// rightsEvery is the pause between two reads of our rights while one is missing, because it may be granted at any time.
 const rightsEvery = 10 * time.Second
 
-// askRights asks for the rights of our role where some are missing or not known yet.
+// askRights reads the rights of our role if some are missing or unknown.
 func (w *watcher) askRights(ctx context.Context) error {
 	if was := w.table.rights; w.server.pooler != pgwire.None || was.all || was.others || time.Since(w.rights) < rightsEvery {
 		return nil
@@ -64,7 +62,7 @@ func (w *watcher) askRights(ctx context.Context) error {
 	return pgwire.Because(ctx, "asking for the rights of our role", err)
 }
 
-// notEnded is the attribute NotEnded of an owner or waiter; none: it can be ended.
+// notEnded returns the attribute NotEnded of an owner or waiter, or nothing if it can be ended.
 func (d *lookDiff) notEnded(r *lockRow, s *session) []sources.Attr {
 	if why := d.whyNotEnded(r, s); why != "" {
 		return []sources.Attr{{Key: NotEnded, Value: why}}

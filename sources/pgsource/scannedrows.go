@@ -8,10 +8,10 @@ import (
 // fields is one row in the binary format. It is valid until the next row is read.
 type fields [][]byte
 
-// pgEpoch is the zero of Postgres' timestamps, in Unix microseconds: 2000-01-01 UTC.
+// pgEpoch is the origin of Postgres' timestamps, in Unix microseconds: 2000-01-01 UTC.
 const pgEpoch = 946_684_800_000_000
 
-// textKept is the most bytes kept of a text; the server cuts all that we ask for before that.
+// textKept is the maximum number of bytes kept of a text. The server already cuts the texts that we read to less.
 const textKept = 4 << 10
 
 func (f fields) null(i int) bool   { return f[i] == nil }
@@ -25,7 +25,7 @@ func (f fields) number16(i int) uint16 {
 	return binary.BigEndian.Uint16(f[i])
 }
 
-// number32 reads an int4 or oid; 0 for null.
+// number32 returns an int4 or oid, or 0 for null.
 func (f fields) number32(i int) uint32 {
 	if len(f[i]) != 4 {
 		return 0
@@ -33,7 +33,7 @@ func (f fields) number32(i int) uint32 {
 	return binary.BigEndian.Uint32(f[i])
 }
 
-// micros reads a timestamptz as Unix microseconds; 0 for null.
+// micros returns a timestamptz in Unix microseconds, or 0 for null.
 func (f fields) micros(i int) int64 {
 	if len(f[i]) != 8 {
 		return 0
@@ -41,7 +41,7 @@ func (f fields) micros(i int) int64 {
 	return int64(binary.BigEndian.Uint64(f[i])) + pgEpoch
 }
 
-// array writes an int4[] as text.
+// array appends an int4[] as text.
 func array(dst []byte, list []uint32) []byte {
 	dst = append(dst, '{')
 	for i, n := range list {

@@ -12,15 +12,15 @@ import (
 type rule struct {
 	name     string // Ref.Name: the name, or the number in its canonical form
 	key      pgcoord.Key
-	sql      string // the server must compute the key of the name; "": it is known
-	named    bool   // it is no number
+	sql      string // with which the server computes the key of the name; "" if the key is known
+	named    bool   // the selection is a name, not a number
 	kind     sources.Kind
 	expected bool
 }
 
 // selection is the compiled form of Options.Selections. It is never changed.
 type selection struct {
-	all   bool // what no rule selects is shown too
+	all   bool // locks that no rule selects are also shown
 	rules []rule
 }
 
@@ -63,7 +63,7 @@ func compileOne(l Selection, scheme pgcoord.Scheme) (rule, error) {
 	return r, nil
 }
 
-// parseNames reads Options.Names.
+// parseNames parses Options.Names.
 func parseNames(list map[string]string) (map[pgcoord.Key]string, error) {
 	names := make(map[pgcoord.Key]string, len(list))
 	for text, name := range list {

@@ -10,7 +10,7 @@ import (
 	"coordtop/internal/ground/pgwire"
 )
 
-// server holds the facts that a connection has read of its server and of itself.
+// server holds the facts that a connection has read about its server and about itself.
 type server struct {
 	version  string
 	major    int
@@ -19,9 +19,9 @@ type server struct {
 	user     string
 	standby  bool
 	address  string         // where we reached it
-	started  int64          // Unix µs of its clock
-	children childProcesses // changes where its sessions were ended by a crash of one of them
-	system   string         // the cluster's identifier; "": we may not see it
+	started  int64          // Unix µs of the server's clock
+	children childProcesses // changes if a crash of one session has ended all
+	system   string         // the cluster's identifier; "" if we may not read it
 	capacity capacity
 	pooler   pgwire.Pooler
 	blocking bool          // pg_blocking_pids may be called
@@ -31,13 +31,11 @@ type server struct {
 // capacity is the size of the server's lock table.
 type capacity struct{ perTransaction, connections, prepared uint64 }
 
-// entries is the nominal size. Servers have some slack beyond it: almost twice as much went in on a default
-// installation.
+// entries is the nominal size. Servers can exceed it: a default installation accepted almost twice as many.
 func (t capacity) entries() uint64 { return t.perTransaction * (t.connections + t.prepared) }
 
-// incarnation identifies a life of the server: all advisory locks end with it. The
-// timeline is left out on purpose: a standby that is promoted in place keeps its
-// processes, sessions and locks.
+// incarnation returns a text that identifies a run of the server, with which all advisory locks end. It does not
+// include the timeline, because a standby that is promoted in place keeps its processes, sessions and locks.
 func (s *server) incarnation() string {
 	text := time.UnixMicro(s.started).UTC().Format(exactly)
 	if s.system != "" {
@@ -62,7 +60,7 @@ const serverSQL = `select pg_catalog.current_database(),
  (select backend_start::text from pg_catalog.pg_stat_activity where backend_type = 'checkpointer'),
  (select stats_reset::text from pg_catalog.pg_stat_archiver)`
 
-// askServer reads the facts of a fresh connection.
+// askServer reads the facts over a new connection.
 func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
 	s := server{version: conn.Version(), major: conn.Major(), pooler: conn.Pooler(), address: conn.Address()}
 	const doing = "asking the server about itself"
@@ -84,7 +82,7 @@ func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", doing, err)
 	}
-	if row.Text(8) != "t" { // what a right refuses would stand in its log at each connection
+	if row.Text(8) != "t" { // each refusal would be in the server's log
 		return s, nil
 	}
 	start = time.Now()
@@ -93,7 +91,7 @@ func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
 	return s, pgwire.Because(ctx, doing, err)
 }
 
-// exactly is the layout of the times in identifiers.
+// exactly is the layout of times in identifiers.
 const exactly = "2006-01-02T15:04:05.000000Z"
 
 // instant writes a time for an attribute.

@@ -12,31 +12,31 @@ import (
 	"coordtop/sources"
 )
 
-// session is one process of the server, for as long as every look shows it. It is never changed.
+// session is one process of the server, while every look shows it. It is never changed.
 type session struct {
 	pid      uint32
 	who      identity
 	does     doings
-	query    string    // does.query as it is shown: without literals, comments and secrets
+	query    string    // does.query as shown: without literals, comments and secrets
 	id       string    // Owner.Session
 	since    time.Time // the start of the backend, on our clock; zero: hidden
 	whoLook  uint64    // the look in which who last changed
 	doesLook uint64
-	wait     int64         // since when it waits or waited last; 0: not reported
-	waits    sources.Stamp // the same on our clock; a backend waits for one lock at a time
-	trace    trace         // how it tries; zero: it does not
-	lent     bool          // it has answered us too: a pooler lends it
+	wait     int64         // since when it waits, or last waited; 0: not reported
+	waits    sources.Stamp // the same on our clock; a backend waits for only one lock at a time
+	trace    trace         // how it tries; zero if it does not
+	lent     bool          // it has also answered us, so a pooler lends it
 }
 
-// trace is the way in which a session tries for locks; others that try in the same way probably try for the
-// same. The zero trace is none.
+// trace is the way in which a session tries for locks; sessions that try in the same way probably try for the same
+// lock. The zero trace means no try.
 type trace struct {
 	db          uint32
 	user, query string
 }
 
-// newSession gives a process its identity. Where the start of the backend is hidden, the time when we first saw
-// it stands in its place: no other process had the same number before.
+// newSession returns the session of a new process. If the start of the backend is hidden, the time when we first saw
+// the process replaces it, because no other process had the number before.
 func newSession(a *activity, c clock, look uint64) *session {
 	s := &session{pid: a.pid, who: a.who, whoLook: look, since: c.local(a.who.start)}
 	if a.who.start == 0 {
@@ -48,7 +48,7 @@ func newSession(a *activity, c clock, look uint64) *session {
 	return s
 }
 
-// acts notes what a session does, while it is made.
+// acts records what a session does. It is called only while the session is made.
 func (s *session) acts(a *activity, look uint64) {
 	s.does, s.doesLook, s.query = a.does, look, shownQuery(a.does.query)
 	if t := traceOf(a); t != (trace{}) {
@@ -56,7 +56,7 @@ func (s *session) acts(a *activity, look uint64) {
 	}
 }
 
-// same reports whether a is the same process as s, as far as can be known.
+// same reports whether a describes the same process as s, as far as can be known.
 func (s *session) same(a *activity) bool {
 	if s.who.start != 0 && a.who.start != 0 {
 		return s.who.start == a.who.start
@@ -64,7 +64,7 @@ func (s *session) same(a *activity) bool {
 	return s.who.db == a.who.db && s.who.user == a.who.user
 }
 
-// after returns the session after a look that shows a of it.
+// after returns the session with the activity a that a look shows.
 func (s *session) after(a *activity, wait int64, c clock, look uint64) *session {
 	who := a.who
 	who.start = cmp.Or(who.start, s.who.start)
@@ -75,7 +75,7 @@ func (s *session) after(a *activity, wait int64, c clock, look uint64) *session 
 	if who != s.who {
 		next.who, next.whoLook = who, look
 		if s.since.IsZero() {
-			next.since = c.local(who.start) // it is not hidden any more
+			next.since = c.local(who.start) // the start is not hidden any more
 		}
 	}
 	if a.does != s.does {
@@ -85,7 +85,7 @@ func (s *session) after(a *activity, wait int64, c clock, look uint64) *session 
 	return &next
 }
 
-// noteWait turns the server's beginning of a wait into ours, once, while the session is made.
+// noteWait converts the beginning of a wait to our clock. It is called once, while the session is made.
 func (s *session) noteWait(wait int64, c clock) {
 	if wait != 0 && wait != s.wait {
 		at := c.local(wait)
@@ -93,8 +93,8 @@ func (s *session) noteWait(wait int64, c clock) {
 	}
 }
 
-// waitsSince returns the time since which a session waits. told reports whether the server reported it;
-// otherwise it is the beginning of its statement, before which it cannot wait.
+// waitsSince returns the time since which a session waits. If told is false, the server did not report it; the time is
+// then that of the beginning of the statement, before which it cannot wait.
 func (s *session) waitsSince(told bool, c clock) sources.Stamp {
 	switch {
 	case told:
@@ -105,13 +105,13 @@ func (s *session) waitsSince(told bool, c clock) sources.Stamp {
 	return sources.Stamp{}
 }
 
-// name returns the name that the session gives itself, without the data behind it.
+// name returns the name that the session gives itself, without the data after it.
 func (s *session) name() string {
 	who, _ := pgcoord.ParseApplicationName(s.who.application)
 	return who
 }
 
-// data returns the data behind its name.
+// data returns the data after its name.
 func (s *session) data() []byte {
 	_, text := pgcoord.ParseApplicationName(s.who.application)
 	return []byte(text)
@@ -126,15 +126,15 @@ func label(who string, pid uint32) string {
 	return text
 }
 
-// queryShown is the most bytes of a query that are shown.
+// queryShown is how many bytes of a query are shown at most.
 const queryShown = 200
 
-// shownQuery is a query on one line, without what may be secret in it: a literal, a comment.
+// shownQuery returns a query on one line, without what may be secret: literals and comments.
 func shownQuery(text string) string {
 	return format.Clean(strings.Join(strings.Fields(mask.Query(text)), " "), queryShown)
 }
 
-// sessionsAfter are the sessions that a look shows, by process.
+// sessionsAfter returns the sessions in a look, by process.
 func (t *lockTable) sessionsAfter(s *snapshot, look uint64) map[uint32]*session {
 	waits := map[uint32]int64{}
 	for i := range s.locks {

@@ -13,15 +13,15 @@ import (
 	"coordtop/sources/kit"
 )
 
-// Source watches one server. It implements sources.Source, sources.Refresher and sources.Focuser: a selected
-// lock is looked at as often as Options.PollMin allows and the server is asked for the order of its queue; each
+// Source watches one server. It implements sources.Source, sources.Refresher and sources.Focuser. While a lock is
+// selected, it looks as often as Options.PollMin allows, and asks the server for the order of that lock's queue. Each
 // look publishes the activity of the sessions of visible locks.
 type Source struct {
 	o        Options
 	config   *pgconn.Config
 	notes    []string // about parameters of the URL
 	selected *selection
-	last     *watcher // of the last connection: its table and calls outlive it
+	last     *watcher // of the last connection; its table and calls outlive the connection
 
 	kit.Connector
 	kit.Hints
@@ -29,8 +29,8 @@ type Source struct {
 
 var _ kit.Source = (*Source)(nil)
 
-// New returns a source that is not connected. It starts nothing. An error says what is
-// wrong with the options; one about a key wraps pgcoord.ErrKey. It holds no secret.
+// New returns a source that is not connected. It starts nothing. Its error describes what is wrong with the options,
+// and wraps pgcoord.ErrKey if that is a key. It contains no secret.
 func New(o Options) (*Source, error) {
 	o = o.withDefaults()
 	scheme, err := pgcoord.ParseScheme(string(o.Scheme))
@@ -63,7 +63,7 @@ func New(o Options) (*Source, error) {
 	return s, nil
 }
 
-// dial logs in, finds out whether a pooler is between us and the server, and starts the watcher.
+// dial logs in, detects a pooler between us and the server, and starts the watcher.
 func (s *Source) dial(ctx context.Context) (kit.Conn, error) {
 	l, err := dial(ctx, &s.o, s.config, s.selected)
 	if err != nil {
@@ -78,8 +78,8 @@ func (s *Source) dial(ctx context.Context) (kit.Conn, error) {
 	return l, nil
 }
 
-// parseURL makes the config of a connection. notes are about parameters that are ignored.
-// Its error repeats nothing of the URL that could be a secret.
+// parseURL returns the config of a connection. notes are about ignored parameters. Its error contains nothing of the
+// URL that could be a secret.
 func parseURL(o Options) (c *pgconn.Config, notes []string, err error) {
 	if c, notes, err = pgwire.Parse(o.URL); err != nil {
 		return nil, nil, err
@@ -96,5 +96,5 @@ func parseURL(o Options) (c *pgconn.Config, notes []string, err error) {
 	return c, notes, nil
 }
 
-// errWrongRole: no server among the hosts is of the sort that was asked for.
+// errWrongRole reports that no server among the hosts has the required role.
 var errWrongRole = errors.New("not the role that was asked for")

@@ -11,16 +11,15 @@ import (
 	"coordtop/sources"
 )
 
-// proof is a number that is equal in two looks, and not 0, if the grant of a row was the same all
-// the time between them. A lock is taken and given up by a statement of its own session, each of which
-// changes state_change, at its beginning and at its end. So it is proof that the session was idle when
-// the locks were read, which is before its state was, and that its last change is the same. A
-// background worker may do things without a word of its state. A prepared transaction owns what it
-// owns until it is gone.
+// proof returns a number that is equal in two looks, and not 0, only if the grant of a row stayed the same between
+// them. A lock is acquired and released by statements of its own session, and each statement changes state_change at
+// its beginning and its end. So it proves the grant if the session was idle when the locks were read (its state is read
+// later) and state_change is the same. There is no proof for a background worker, because it may work without changing
+// its state. A prepared transaction owns its locks until it is gone.
 func (d *lookDiff) proof(r *lockRow) uint64 {
 	h := fnv.New64a()
 	write := func(numbers ...int64) uint64 {
-		_ = binary.Write(h, binary.LittleEndian, numbers) // a hash takes all
+		_ = binary.Write(h, binary.LittleEndian, numbers) // never fails
 		return h.Sum64()
 	}
 	s := d.after.sessions[r.pid]
@@ -45,7 +44,7 @@ func (t *term) nameOf(s *session) string {
 	return s.name()
 }
 
-// label returns the name of an owner for the screen: both names, where it took the lock under another one.
+// label returns the name of an owner for the screen: both names, if it acquired the lock under another one.
 func (t *term) label(s *session) string {
 	if !t.taker || t.name == s.name() {
 		return label(s.name(), s.pid)
@@ -55,8 +54,8 @@ func (t *term) label(s *session) string {
 
 func shownName(name string) string { return cmp.Or(mask.Text(name), "unnamed") }
 
-// leak returns the attributes of a lock that was left behind in a pooled session. Where only the name has
-// changed, the program may have changed it itself.
+// leak returns the attributes of a lock that was left behind in a pooled session. If only the name has changed, the
+// program may have changed it itself.
 func (t *term) leak(s *session) []sources.Attr {
 	renamed := t.name != s.name()
 	var list []sources.Attr

@@ -11,7 +11,7 @@ import (
 	"coordtop/sources/kit"
 )
 
-// watcher looks again and again and publishes what differs. It is one goroutine.
+// watcher looks repeatedly and publishes what differs. One goroutine runs it.
 type watcher struct {
 	*connection
 	notes []string // about parameters of the URL
@@ -21,18 +21,18 @@ type watcher struct {
 	pace  pace
 	focus kit.OnScreen
 
-	last   *snapshot     // nil: this connection has not looked yet
-	spare  *snapshot     // whose memory can be used again
-	again  bool          // something moved between the two statements of the look
+	last   *snapshot     // nil before the first look of this connection
+	spare  *snapshot     // an old snapshot whose memory can be reused
+	again  bool          // something changed between the two statements of the look
 	about  sources.About // as last published
-	served uint64        // refreshes of hints
-	rights time.Time     // when those of our role were asked for
+	served uint64        // number of served refreshes of hints
+	rights time.Time     // when the rights of our role were read
 }
 
-// run watches until the connection ends, which is the only way it returns.
+// run watches until the connection ends.
 func (w *watcher) run() error {
 	w.table = w.table.connected(&w.server, w.keys)
-	w.hints.Refreshed(&w.served) // by the first look
+	w.hints.Refreshed(&w.served) // the first look serves this refresh
 	for {
 		if err := w.step(w.Context()); err != nil {
 			return err
@@ -43,7 +43,7 @@ func (w *watcher) run() error {
 	}
 }
 
-// step looks once and publishes what is new.
+// step looks once and publishes the changes.
 func (w *watcher) step(ctx context.Context) error {
 	first := w.last == nil
 	if err := w.askRights(ctx); err != nil {
@@ -65,7 +65,7 @@ func (w *watcher) step(ctx context.Context) error {
 	case s.standby != w.server.standby:
 		return sources.Passing(nil, "the server was a %s and is a %s now", w.server.role(), (&server{standby: s.standby}).role())
 	case s.started != w.server.started:
-		return sources.Passing(nil, "another server answers at this address now") // a pooler has led us to it
+		return sources.Passing(nil, "another server answers at this address now") // a pooler has connected us to it
 	}
 	w.spare, w.last = w.last, s
 	w.pace.rows = s.rows
@@ -81,8 +81,8 @@ func (w *watcher) step(ctx context.Context) error {
 	return w.report(result.changes, first)
 }
 
-// askOrder asks for the order of the selected queue, as far as it is not known. The look that
-// follows shows whether it still is the same queue.
+// askOrder asks for the unknown part of the order of the selected queue. The look that follows shows whether it is
+// still the same queue.
 func (w *watcher) askOrder(ctx context.Context) ([]wait, map[uint32]blocking, error) {
 	some, _ := w.orderDue()
 	if len(some) == 0 || w.last == nil {
@@ -92,8 +92,8 @@ func (w *watcher) askOrder(ctx context.Context) ([]wait, map[uint32]blocking, er
 	return some, answers, err
 }
 
-// orderDue lists the waiters of the selected queue to be asked for now, and reports whether
-// one of them was not asked for yet.
+// orderDue returns the waits in the selected queue about which to ask now, and reports whether one of them has no
+// answer yet.
 func (w *watcher) orderDue() (some []wait, unknown bool) {
 	l := w.table.shownAs(w.focus.Selected)
 	if l == nil || !w.server.blocking {
@@ -110,7 +110,7 @@ func (w *watcher) orderDue() (some []wait, unknown bool) {
 	return some, unknown
 }
 
-// report publishes the changes; the first of a connection carries the gap and everything.
+// report publishes the changes. The first Change of a connection has Relists and all rows.
 func (w *watcher) report(changes []sources.Change, first bool) error {
 	about := w.describe()
 	if first {
@@ -131,10 +131,10 @@ func (w *watcher) report(changes []sources.Change, first bool) error {
 	return nil
 }
 
-// mayListen reports whether notifications can arrive at all.
+// mayListen reports whether notifications can arrive.
 func (w *watcher) mayListen() bool { return w.server.pooler != pgwire.Lent && !w.server.standby }
 
-// hurry is the pause before another look where something moved during one.
+// hurry is the pause before another look if something changed during the last one.
 const hurry = 10 * time.Millisecond
 
 // wait sleeps until the next look is due, or something makes it due at once.
@@ -154,7 +154,7 @@ func (w *watcher) wait(ctx context.Context) error {
 		select {
 		case <-time.After(began.Add(pause).Sub(now)):
 			return nil
-		case <-w.notifications.wake: // a flood of notifications is answered by one look
+		case <-w.notifications.wake: // one look serves any number of notifications
 			if backoff.Sleep(ctx, time.Until(began.Add(w.pace.floor()))) != nil {
 				return context.Cause(ctx)
 			}
@@ -170,7 +170,7 @@ func (w *watcher) eager() bool { return w.focus.Selected.Name != "" || w.table.w
 
 // pace decides how often to look.
 type pace struct {
-	kit.Pace     // its Cost is without the way to the server
+	kit.Pace     // its Cost excludes the round trip to the server
 	rows     int // of pg_locks in the last look
 }
 
@@ -181,8 +181,8 @@ const (
 	leastPause  = 20 * time.Millisecond
 )
 
-// interval is the pause between the starts of two looks. eager: somebody waits for a lock,
-// or one is selected on the screen.
+// interval returns the pause between the starts of two looks. eager is true if somebody waits for a lock or a lock is
+// selected on the screen.
 func (p *pace) interval(now time.Time, eager bool) time.Duration {
 	if p.rows > manyRows || p.Cost > costly {
 		return p.Bound(max(costlyPause, 50*p.Cost))
@@ -190,5 +190,5 @@ func (p *pace) interval(now time.Time, eager bool) time.Duration {
 	return max(p.Pause(now, eager), min(leastPause, p.Max))
 }
 
-// floor is the least pause, also after a notification.
+// floor returns the minimum pause, even after a notification.
 func (p *pace) floor() time.Duration { return max(leastPause, p.Floor()) }

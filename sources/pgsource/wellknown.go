@@ -11,24 +11,24 @@ import (
 	"coordtop/sources"
 )
 
-// program is one that takes a lock, and what for.
+// program is a program that is known to use a lock.
 type program struct {
 	name string // "Prisma Migrate"
 	hint string // a word in the application name, user or query of its sessions
-	weak bool   // anything may use the number: it is named only where the hint is found
-	wide bool   // others may use the number, though none is known to: it is "likely"
+	weak bool   // anything may use the number, so that the program is named only if the hint is found
+	wide bool   // others may use the number, although none is known to, so that the name begins with "likely"
 }
 
-// alias returns the name that people use for a lock: that of the configuration, else those of the programs that
-// are known to take this number. Where more than one fits, the sessions may show which it is, and the text
-// calls it a guess; where the number says too little, the sessions have to agree.
+// alias returns the name that people use for a lock: that of the configuration, else those of the programs that are
+// known to use this key. If several use it, the sessions may show which one it is, and the text says that this is a
+// guess. If the key alone proves too little, the sessions must also match.
 func (t *lockTable) alias(l *lock) (string, sources.Known) {
 	if name, ok := t.names[l.key]; ok {
 		return name, sources.Told
 	}
 	text := ""
 	switch {
-	case l.rule != nil && l.rule.named: // it has its name; the number is what the server shows
+	case l.rule != nil && l.rule.named: // the lock has its own name; the number is what the server shows
 		return "key " + l.key.String(), sources.Told
 	case len(l.programs) == 0:
 		text = spelled(l.key)
@@ -41,7 +41,7 @@ func (t *lockTable) alias(l *lock) (string, sources.Known) {
 	return text, sources.Inferred
 }
 
-// aliasText names the programs.
+// aliasText returns the alias for these programs.
 func aliasText(known []program, hinted func(hint string) bool) string {
 	if len(known) == 1 && !known[0].weak && !known[0].wide {
 		return known[0].name
@@ -60,8 +60,8 @@ func aliasText(known []program, hinted func(hint string) bool) string {
 	return "likely " + format.Series(names, " or ")
 }
 
-// hinted reports whether what is known of a lock's sessions contains a word. The name of the
-// database says nothing of who uses it.
+// hinted reports whether the known facts about a lock's sessions contain a word. The name of the database is not
+// searched, because it does not show who uses it.
 func (t *lockTable) hinted(l *lock, hint string) bool {
 	for i := range l.rows {
 		s := t.sessions[l.rows[i].pid]
@@ -75,11 +75,11 @@ func (t *lockTable) hinted(l *lock, hint string) bool {
 	return false
 }
 
-// shortWord is the length up to which a word must stand alone: "que" is no part of "queue", and "timescale" is
-// one of "timescaledb".
+// shortWord is the maximum length of a word that must stand alone. "que" does not match in "queue", but "timescale"
+// matches in "timescaledb".
 const shortWord = 3
 
-// hasWord reports whether a word, in lower case, begins in text where no letter is before it.
+// hasWord reports whether text contains a word, in lower case, with no letter before it.
 func hasWord(text, word string) bool {
 	letter := func(i int) bool { return i >= 0 && i < len(text) && 'a' <= text[i] && text[i] <= 'z' }
 	for from := 0; ; {
@@ -95,8 +95,8 @@ func hasWord(text, word string) bool {
 	}
 }
 
-// spelled shows the text that a key is made of, if it is: the bytes of the number, or a
-// name of at most nine characters as DistributedLock (.NET) packs it into two.
+// spelled returns the text from which a key is made, if any: the bytes of the number, or a name of at most nine
+// characters that DistributedLock (.NET) packs into a key.
 func spelled(k pgcoord.Key) string {
 	if n, ok := k.Bigint(); ok {
 		text := bytes.TrimLeft(binary.BigEndian.AppendUint64(nil, uint64(n)), "\x00")
@@ -114,7 +114,7 @@ func spelled(k pgcoord.Key) string {
 	return ""
 }
 
-// unpack7 reads characters of 7 bits, then a 0, then ones (madelson/DistributedLock,
+// unpack7 decodes characters of 7 bits, followed by a 0 and then ones (madelson/DistributedLock,
 // src/DistributedLock.Postgres/PostgresAdvisoryLockKey.cs). It returns nil for other keys.
 func unpack7(key uint64) []byte {
 	length := 9

@@ -9,8 +9,7 @@ import (
 	"coordtop/coord/pgcoord"
 )
 
-// The numbers that programs are known to take, by their sources. Where several use one number, all that fit
-// are named.
+// The keys that programs are known to use, from their source code. If several use one key, all that match are named.
 var (
 	storage = program{name: "Supabase Storage migrations", hint: "storage"}
 	tenants = program{name: "Supabase Storage multitenant migrations", hint: "storage"}
@@ -18,7 +17,7 @@ var (
 	state   = program{name: "Terraform, the number of a state", hint: "terraform", weak: true}
 )
 
-// oneNumber are exact keys of pg_advisory_lock(bigint).
+// oneNumber has exact keys of pg_advisory_lock(bigint).
 var oneNumber = map[int64][]program{
 	72707369:             {{name: "Prisma Migrate", hint: "prisma"}},
 	4097083626:           {{name: "Goose", hint: "goose"}},
@@ -58,13 +57,13 @@ func concourse(what string) program {
 	return program{name: "Concourse " + what, hint: "concourse", weak: true}
 }
 
-// twoNumbers are exact keys of pg_advisory_lock(int4, int4).
+// twoNumbers has exact keys of pg_advisory_lock(int4, int4).
 var twoNumbers = map[[2]int32][]program{
 	{-755096828, -977423767}:  {{name: "liquibase-sessionlock (public.DATABASECHANGELOGLOCK)", hint: "liquibase"}},
 	{-1497367772, -977423767}: {{name: "liquibase-sessionlock (public.databasechangeloglock)", hint: "liquibase"}},
 }
 
-// concourseTypes are the first numbers of Concourse's keys; the second is an id.
+// concourseTypes has the first numbers of Concourse's keys; the second number is an id.
 var concourseTypes = map[int32]string{
 	0: "resource config check", 1: "build tracking", 2: "batch", 3: "volume creating", 4: "container creating",
 	7: "job scheduling", 8: "in-memory check", 9: "resource get", 10: "volume streaming",
@@ -75,7 +74,7 @@ const (
 	flywayBase  = 77431708279161 // "Flyway" in ASCII, to which Java's hashCode of the history table's name is added
 )
 
-// wellKnown lists the programs that take a key in a database.
+// wellKnown returns the programs that use a key in a database.
 func wellKnown(database string, k pgcoord.Key) []program {
 	if n, ok := k.Bigint(); ok {
 		list := append(byDatabase(database, n), oneNumber[n]...)
@@ -96,8 +95,8 @@ func wellKnown(database string, k pgcoord.Key) []program {
 	return nil
 }
 
-// byDatabase knows the keys that programs compute from the database's name, with the names
-// of schema and table that they have by default.
+// byDatabase returns the programs that compute the key n from the database's name and their default names of schema and
+// table.
 func byDatabase(database string, n int64) []program {
 	const migrateSalt, railsSalt, sqlxSalt = 1486364155, 2053462845, 0x3d32ad9e
 	crc := func(text string) uint32 { return crc32.ChecksumIEEE([]byte(text)) }
@@ -109,9 +108,9 @@ func byDatabase(database string, n int64) []program {
 	}{
 		{railsSalt * int64(crc(database)), program{name: "Rails migrations", hint: "rails"}},
 		{int64(crc("public\x00schema_migrations\x00"+database) * migrateSalt), program{name: "golang-migrate", hint: "migrate"}},
-		{int64(crc("public\x00schema_migrations\x00/"+database) * migrateSalt), program{name: "golang-migrate", hint: "migrate"}}, // by a URL: its path
+		{int64(crc("public\x00schema_migrations\x00/"+database) * migrateSalt), program{name: "golang-migrate", hint: "migrate"}}, // from the path of its URL
 		{int64(crc(database) * migrateSalt), program{name: "Grafana migrations", hint: "grafana", weak: true}},
-		{int64(crc(database) * migrateSalt), program{name: "golang-migrate", hint: "migrate", weak: true}}, // before it hashed the table
+		{int64(crc(database) * migrateSalt), program{name: "golang-migrate", hint: "migrate", weak: true}}, // by versions that did not hash the table
 		{int64(crc("/"+database) * migrateSalt), program{name: "golang-migrate", hint: "migrate", wide: true}},
 		{sqlxSalt * int64(crc(database)), program{name: "sqlx migrate", hint: "sqlx"}},
 		{int64(binary.BigEndian.Uint64(boss[:8])), program{name: "pg-boss", hint: "boss"}},
