@@ -13,15 +13,15 @@ import (
 // Examiner is a Source that can examine, without being connected, the rights of our user and the way to
 // the server.
 type Examiner interface {
-	// Endpoints returns the addresses that the source connects to, in order. An error means that
-	// the options are wrong, or a file that they name.
+	// Endpoints returns the addresses that the source connects to, in order. It returns an error if the options, or a
+	// file that they name, are wrong.
 	Endpoints() ([]Endpoint, error)
-	// Examine makes connections of its own and closes them. It writes nothing. The first Check is
-	// the login. An error ends the examination early; it is as that of Connect.
+	// Examine makes connections of its own and closes them. It writes nothing. The first Check is the login. If the
+	// examination ends early, it returns an error like Connect.
 	Examine(ctx context.Context) ([]Check, error)
 }
 
-// Source is what the Source of each kind of server is.
+// Source has the interfaces that the Source of each kind of server implements.
 type Source interface {
 	sources.Source
 	sources.Focuser
@@ -32,12 +32,12 @@ type Source interface {
 // Endpoint is one address of a source.
 type Endpoint struct {
 	Address  string      // host:port, or the path of a Unix socket
-	TLS      *tls.Config // nil: none is used
-	Hello    []byte      // sent before TLS begins; a server with TLS answers S; nil: nothing is sent
-	Optional bool        // without TLS the source goes on in plain text
+	TLS      *tls.Config // nil without TLS
+	Hello    []byte      // sent before TLS begins; a server with TLS answers S; may be nil
+	Optional bool        // without TLS the source continues in plain text
 }
 
-// Endpoints makes an Endpoint of each address, all with the same TLS.
+// Endpoints returns an Endpoint for each address, all with the same TLS.
 func Endpoints(config *tls.Config, addresses ...string) (list []Endpoint) {
 	for _, address := range addresses {
 		list = append(list, Endpoint{Address: address, TLS: config})
@@ -51,24 +51,24 @@ type Grade uint8
 // The grades, from good to bad.
 const (
 	CheckPassed  Grade = iota
-	CheckWarned        // the source can be watched; something is missing, or worth to know
-	CheckRefused       // our user is not let in, or lacks a right without which nothing is shown
-	CheckFailed        // the server cannot be reached, or not be used
+	CheckWarned        // the source can be watched; something is missing, or is worth knowing
+	CheckRefused       // our user may not connect, or lacks a right without which nothing is shown
+	CheckFailed        // the server cannot be reached or used
 )
 
 // String returns "ok", "warn" or "fail".
 func (g Grade) String() string { return [...]string{"ok", "warn", "fail", "fail"}[g] }
 
-// MarshalText returns what String returns.
+// MarshalText returns the text of String.
 func (g Grade) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-// Check is one thing that an examination found out. What a server says in it is cleaned.
+// Check is one result of an examination. Texts of the server in it are cleaned.
 type Check struct {
 	Name  string `json:"check"` // the subject, in one word: "connect", "right"
 	Grade Grade  `json:"grade"`
 	Text  string `json:"text"`                // the result
-	Lost  string `json:"missing,omitempty"`   // features that are lost; "": none, or Text names them
-	Fix   string `json:"to_get_it,omitempty"` // the command that mends it; "": Text has it, or there is none
+	Lost  string `json:"missing,omitempty"`   // lost features; "" if none, or if Text names them
+	Fix   string `json:"to_get_it,omitempty"` // the command that repairs it; "" if Text has it or there is none
 }
 
 // GradeOf returns the grade of an error of a source.

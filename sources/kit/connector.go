@@ -15,23 +15,21 @@ type Conn interface {
 	Close()
 }
 
-// Connector is the part that the Sources of every kind of server share: a Source that embeds one
-// has its Connect, Next and Close.
+// Connector is the common part of the Sources of every kind of server. A Source embeds it for Connect, Next and Close.
 type Connector struct {
 	Product identify.Product // of the server
-	Address string           // host:port, where a server that answers strangely is identified; "": it is not
+	Address string           // host:port at which to identify a server that answers strangely; "" to not do that
 
-	// Dial connects, and starts the goroutines that Close of the Conn joins. ctx bounds the
-	// connecting only; the Conn may keep its values.
+	// Dial connects, and starts the goroutines for which Conn.Close waits. ctx bounds only the connecting; the Conn may
+	// keep the values in ctx.
 	Dial func(ctx context.Context) (Conn, error)
-	// Explain makes a Problem of an error where it can; opening is false once the server had
-	// answered.
+	// Explain returns a Problem for an error if it can. opening is false after the server has answered.
 	Explain func(err error, opening bool) error
 
-	conn Conn // nil: not connected
+	conn Conn // nil while not connected
 }
 
-// Connect is Source.Connect. An error of the server is a Problem.
+// Connect implements sources.Source. It returns an error of the server as a Problem.
 func (c *Connector) Connect(ctx context.Context) error {
 	if c.conn != nil {
 		return errors.New("connecting twice without a Close")
@@ -52,7 +50,7 @@ func (c *Connector) Connect(ctx context.Context) error {
 	return nil
 }
 
-// Next is Source.Next. Its error is the reason why the connection ended.
+// Next implements sources.Source. It returns the reason if the connection has ended.
 func (c *Connector) Next(ctx context.Context) (sources.Change, error) {
 	if c.conn == nil {
 		return sources.Change{}, errors.New("not connected")
@@ -64,7 +62,7 @@ func (c *Connector) Next(ctx context.Context) (sources.Change, error) {
 	return change, err
 }
 
-// Close is Source.Close.
+// Close implements sources.Source.
 func (c *Connector) Close() error {
 	if c.conn != nil {
 		c.conn.Close()
@@ -73,8 +71,8 @@ func (c *Connector) Close() error {
 	return nil
 }
 
-// strange reports whether err is a Problem of a server that did not answer as its product would: it
-// may be another product.
+// strange reports whether err is a Problem of a server that did not answer like its product, so that it may be another
+// product.
 func strange(err error) bool {
 	p, ok := errors.AsType[*sources.Problem](err)
 	return ok && slices.Contains([]sources.Failure{

@@ -22,15 +22,15 @@ import (
 	"coordtop/sources"
 )
 
-// Contact has the facts about a server that complete the sentence of a failure. Its texts are
-// not trusted: each sentence has them cleaned and cut.
+// Contact has the facts about a server that complete the sentence of a failure. Its texts are not trusted, so that each
+// sentence contains them cleaned and cut.
 type Contact struct {
 	Words
-	Where    string        // host and port, or several, or the path of a socket
-	User     string        // "": the server's default; repeated only where it is plainly a name
-	Database string        // its name or number; as User
-	Secrets  []string      // masked everywhere, also in texts of the server
-	TLS      bool          // we use it
+	Where    string        // one or more of host:port, or the path of a socket
+	User     string        // "" for the server's default; repeated only if it is plainly a name
+	Database string        // its name or number; repeated like User
+	Secrets  []string      // masked everywhere, even in texts of the server
+	TLS      bool          // we use TLS
 	Opening  bool          // the server has not answered yet
 	Silence  time.Duration // time-out of an answer; 0: unknown
 }
@@ -38,8 +38,8 @@ type Contact struct {
 // Words are the words and hints for one kind of server.
 type Words struct {
 	Product     string // "a Redis server"
-	NoTLS       string // advice where the server has no TLS: "write redis:// instead of rediss://"
-	OnlyTLS     string // advice where the server has only TLS
+	NoTLS       string // advice if the server has no TLS: "write redis:// instead of rediss://"
+	OnlyTLS     string // advice if the server has only TLS
 	Authority   string // setting for an authority: "tls: {ca: FILE}"
 	Certificate string // setting for a certificate of ours
 	Password    string // way to give a password: "it with password_env, password_file or in the URL"
@@ -51,8 +51,8 @@ const (
 	longestSaid  = 300
 )
 
-// Problem returns the sentence about failure f with cause err. said is the text of the server, or of a
-// library, about it; "": nothing that helps.
+// Problem returns the sentence about failure f with cause err. said is a helpful text of the server or a library about
+// it, or "".
 func (c *Contact) Problem(f sources.Failure, err error, said string) *sources.Problem {
 	s := sentences[f]
 	if f == sources.NoAnswer || f == sources.Silent {
@@ -61,7 +61,7 @@ func (c *Contact) Problem(f sources.Failure, err error, said string) *sources.Pr
 	return &sources.Problem{Text: c.complete(s.text, said), Cause: err, Refused: s.refused, Login: s.login, Failure: f}
 }
 
-// mistaken returns the Problem of a server of another product.
+// mistaken returns the Problem for a server of another product.
 func (c *Contact) mistaken(err error, other identify.Product) *sources.Problem {
 	if other.Scheme() == "" {
 		return c.Problem(sources.Other, err, string(other)+": check "+c.place())
@@ -69,8 +69,8 @@ func (c *Contact) mistaken(err error, other identify.Product) *sources.Problem {
 	return c.Problem(sources.Other, err, string(other)+": write "+other.Scheme()+", or check "+c.place())
 }
 
-// Unreached returns the Problem of a failure of the network or of TLS, which is the same for every kind
-// of server; nil: err is neither.
+// Unreached returns the Problem of a failure of the network or of TLS, which is the same for every kind of server. It
+// returns nil if err is neither.
 func (c *Contact) Unreached(err error) error {
 	f, said := c.network(err)
 	if f == failures {
@@ -79,7 +79,7 @@ func (c *Contact) Unreached(err error) error {
 	return c.Problem(f, err, said)
 }
 
-// network returns the failure of the network or of TLS; failures: err is neither.
+// network returns the failure of the network or of TLS, or failures if err is neither.
 func (c *Contact) network(err error) (f sources.Failure, said string) {
 	var dns *net.DNSError
 	var op *net.OpError
@@ -121,7 +121,7 @@ func (c *Contact) network(err error) (f sources.Failure, said string) {
 	return failures, ""
 }
 
-// handshake returns the failure of TLS; failures: err is none.
+// handshake returns the failure of TLS, or failures if err is none.
 func handshake(err error) (f sources.Failure, said string) {
 	var plain tls.RecordHeaderError
 	var bad *tls.CertificateVerificationError
@@ -154,7 +154,7 @@ func HungUp(err error) bool {
 	return failure.IsAny(err, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed)
 }
 
-// place returns the part of the address that a person should check.
+// place returns the part of the address for a person to check.
 func (c *Contact) place() string {
 	if strings.HasPrefix(c.Where, "/") {
 		return "the path"
@@ -188,16 +188,14 @@ func (c *Contact) complete(text, said string) string {
 	).Replace(text)
 }
 
-// shortestSecret is the length of the shortest secret that is masked: shorter ones occur in any text.
+// shortestSecret is the length of the shortest secret that is masked, because shorter ones occur in any text.
 const shortestSecret = 3
 
-// plainName matches a text that is surely a name, a number or a path of names. Any other user or
-// database may be a password, or a part of one, in the wrong place of a URL: it is not
-// repeated.
+// plainName matches a text that is surely a name, a number or a path of names. Any other user or database may be a part
+// of a password in the wrong place of a URL, so that it is not repeated.
 var plainName = lazy.Regexp(`^(/?[a-z]{1,12}([/._-][a-z]{1,12}){0,5}|[0-9]{1,5})$`)
 
-// mask replaces our secrets in a foreign text, and names that may be secrets, also in their URL
-// encodings.
+// mask replaces our secrets in a foreign text, and names that may be secrets, including their URL encodings.
 func (c *Contact) mask(text string) string {
 	secrets := slices.Clone(c.Secrets)
 	for _, name := range []string{c.User, strings.TrimPrefix(c.Database, "/")} {
@@ -218,7 +216,7 @@ func (c *Contact) mask(text string) string {
 
 // tidy returns a text as one short, printable line.
 func tidy(text string, most int) string {
-	if enough := 4 * most; len(text) > enough { // there may be line breaks in it
+	if enough := 4 * most; len(text) > enough { // the text may contain line breaks
 		text = text[:enough]
 	}
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })

@@ -12,7 +12,7 @@ import (
 // OnScreen are the rows of one source that are on screen. It is immutable.
 type OnScreen struct {
 	Visible  []sources.Ref // the selected one may be among them
-	Selected sources.Ref   // zero: none
+	Selected sources.Ref   // zero if none
 }
 
 // Shows reports whether a row is on screen.
@@ -20,7 +20,7 @@ func (s OnScreen) Shows(ref sources.Ref) bool {
 	return ref == s.Selected || slices.Contains(s.Visible, ref)
 }
 
-// In returns the names of the rows in one Space; selected "": none.
+// In returns the names of the rows on screen in one Space. selected is "" if the selected row is not there.
 func (s OnScreen) In(space string) (visible []string, selected string) {
 	visible = make([]string, 0, len(s.Visible)+1)
 	for _, ref := range s.Visible {
@@ -34,16 +34,15 @@ func (s OnScreen) In(space string) (visible []string, selected string) {
 	return visible, selected
 }
 
-// Hints carry requests of the screen to a source: to read the rows on screen faster, and to read
-// everything again now. A source that embeds them is a Focuser and a Refresher, and its
-// goroutines read them. They outlive connections; the zero Hints ask for nothing. All methods
-// are safe for concurrent use.
+// Hints carry requests of the screen to a source: to read the rows on screen faster, and to read everything again now.
+// A source that embeds them is a Focuser and a Refresher, and its goroutines read them. They outlive connections. The
+// zero Hints have no requests. All methods are safe for concurrent use.
 type Hints struct {
 	screen    atomic.Pointer[OnScreen]
 	refreshes atomic.Uint64
 
 	mu      sync.Mutex
-	changed chan struct{} // nil: no caller waits
+	changed chan struct{} // nil while no caller waits
 }
 
 // Focus implements Focuser.
@@ -67,8 +66,8 @@ func (h *Hints) wake() {
 	}
 }
 
-// Changed returns the channel that is closed by the next Focus or Refresh. A caller that waits
-// must get the channel before it reads the hints, so that no change in between is missed.
+// Changed returns the channel that is closed by the next Focus or Refresh. A caller must get the channel before it
+// reads the hints, so that it misses no change in between.
 func (h *Hints) Changed() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,7 +85,7 @@ func (h *Hints) OnScreen() OnScreen {
 	return OnScreen{}
 }
 
-// Refreshed reports whether there was a Refresh since served, and sets served to now.
+// Refreshed reports whether there was a Refresh after the number served, and updates served.
 func (h *Hints) Refreshed(served *uint64) bool {
 	n := h.refreshes.Load()
 	more := n != *served
@@ -94,8 +93,8 @@ func (h *Hints) Refreshed(served *uint64) bool {
 	return more
 }
 
-// Rest waits for a pause. It ends early after a Refresh that was not served, when done is
-// closed, and when early returns true after a new focus; early may be nil. Its error is that of ctx.
+// Rest waits for a pause. It ends early after a Refresh that was not served, when done is closed, and when early
+// returns true after a new focus. early may be nil. When ctx ends, it returns the error of ctx.
 func (h *Hints) Rest(ctx context.Context, pause time.Duration, served *uint64, done <-chan struct{}, early func() bool) error {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

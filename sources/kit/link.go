@@ -12,25 +12,25 @@ import (
 	"coordtop/sources"
 )
 
-// ErrClosed is the cause of a Link's end when its own source closed it.
+// ErrClosed is the cause of a Link's end if its source closed it.
 var ErrClosed = errors.New("closed by us")
 
-// Link is one connection of a source with one scope: its goroutines, and the Changes that they
-// send to Next. The first error ends all of it; Changes that the other goroutines have found by
-// then still reach Next. Its methods are safe for concurrent use; the caller must call Close.
+// Link is one connection of a source with one scope: its goroutines, and the Changes that they send to Next. The first
+// error ends the Link; Changes that other goroutines have found by then still reach Next. Its methods are safe for
+// concurrent use; the caller must call Close.
 type Link struct {
-	ctx     context.Context // the link's life; its cause is the reason of the end
+	ctx     context.Context // ends with the link, with the reason as its cause
 	cancel  context.CancelCauseFunc
 	wg      sync.WaitGroup
-	joined  func() <-chan struct{} // closed when the goroutines have ended, as they do after ctx
+	joined  func() <-chan struct{} // closed when the goroutines have ended, which they do after ctx
 	out     chan sources.Change
-	closing chan struct{} // closed: Next is not called any more
-	close   func()        // closes it
-	alive   chan struct{} // capacity 1: the server answered
+	closing chan struct{} // closed when Next is not called any more
+	close   func()        // closes closing
+	alive   chan struct{} // capacity 1: receives when the server has answered
 }
 
-// NewLink returns a link that lives on when ctx ends. It starts nothing. ctx only carries
-// the handler of panics, see spawn.With.
+// NewLink returns a link that does not end with ctx. It starts nothing. ctx only carries the handler of panics, see
+// spawn.With.
 func NewLink(ctx context.Context) *Link {
 	l := &Link{out: make(chan sources.Change), closing: make(chan struct{}), alive: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -46,11 +46,11 @@ func NewLink(ctx context.Context) *Link {
 	return l
 }
 
-// Context ends with the link; its cause is the reason.
+// Context returns a context that ends with the link, with the reason as its cause.
 func (l *Link) Context() context.Context { return l.ctx }
 
-// Start runs f in a goroutine that Close waits for; an error or a panic of it ends the
-// link. f ends soon after Context.
+// Start runs f in a goroutine for which Close waits. An error or a panic of f ends the link. f must return soon after
+// Context ends.
 func (l *Link) Start(f func() error) {
 	spawn.Go(l.ctx, &l.wg, func() {
 		if err := spawn.Call(l.ctx, f); err != nil {
@@ -62,9 +62,9 @@ func (l *Link) Start(f func() error) {
 // Answered makes Next report that the server answered. It does not block.
 func (l *Link) Answered() { spawn.Wake(l.alive) }
 
-// Send hands a change to Next and blocks until Next takes it, even when the link ends meanwhile:
-// the sender will compare its next read with this change. At zero becomes now. An error is the
-// cause of the link's end, and means that Close was called.
+// Send passes a change to Next and blocks until Next has received it, even if the link ends meanwhile, because the
+// sender will compare its next read with this change. A zero At becomes now. If Close was called, Send returns the
+// cause of the link's end.
 func (l *Link) Send(c sources.Change) error {
 	if c.At.IsZero() {
 		c.At = sources.Wall()
@@ -77,11 +77,11 @@ func (l *Link) Send(c sources.Change) error {
 	}
 }
 
-// Next is Source.Next: it returns a change that was sent, or a proof of life, or after two
-// seconds an empty change. Its error is that of ctx or, where ctx has not ended, the cause
-// of the link's end: when no change is left, or a second after the end.
+// Next implements sources.Source. It returns a sent change, a proof of life, or after two seconds an empty change. If
+// ctx has ended, it returns the error of ctx. If the link has ended, it returns the cause when no change is left, but
+// at most a second after the end.
 func (l *Link) Next(ctx context.Context) (sources.Change, error) {
-	pause := 2 * time.Second // longer than between two answers of a quiet server
+	pause := 2 * time.Second // longer than the pause between two answers of a quiet server
 	ended, alive, joined := l.ctx.Done(), l.alive, (<-chan struct{})(nil)
 	if l.ctx.Err() != nil {
 		ended, alive, joined, pause = nil, nil, l.joined(), time.Second
@@ -90,8 +90,8 @@ func (l *Link) Next(ctx context.Context) (sources.Change, error) {
 	defer t.Stop()
 	select {
 	case c := <-l.out:
-		if joined == nil { // else the server may have been silent since
-			c.Alive = []string{""} // its only scope
+		if joined == nil { // after the end, the server may have been silent since
+			c.Alive = []string{""} // the only scope
 		}
 		return c, nil
 	case <-alive:
@@ -110,8 +110,8 @@ func (l *Link) Next(ctx context.Context) (sources.Change, error) {
 	}
 }
 
-// Close ends the link, with ErrClosed if it still lives, and joins its goroutines. A second
-// call waits for them too.
+// Close ends the link, with ErrClosed if it has not ended, and waits for its goroutines. A second call also waits for
+// them.
 func (l *Link) Close() {
 	l.cancel(ErrClosed)
 	l.close()
@@ -119,7 +119,7 @@ func (l *Link) Close() {
 	<-l.joined()
 }
 
-// ScopedLink is the Link of a source of several scopes, each with its own server.
+// ScopedLink is a Link for a source with several scopes, each with its own server.
 type ScopedLink struct {
 	*Link
 
@@ -127,7 +127,7 @@ type ScopedLink struct {
 	alive map[string]struct{} // scopes that answered since the last Next
 }
 
-// NewScopedLink is NewLink for several scopes.
+// NewScopedLink returns a link for several scopes, see NewLink.
 func NewScopedLink(ctx context.Context) *ScopedLink {
 	return &ScopedLink{Link: NewLink(ctx), alive: map[string]struct{}{}}
 }
@@ -140,7 +140,7 @@ func (l *ScopedLink) Answered(scope string) {
 	l.Link.Answered()
 }
 
-// Next is Link.Next; Alive has the scopes that answered.
+// Next calls Link.Next; Change.Alive has the scopes that answered.
 func (l *ScopedLink) Next(ctx context.Context) (sources.Change, error) {
 	c, err := l.Link.Next(ctx)
 	if err != nil {

@@ -12,11 +12,11 @@ type sentence struct {
 	login   bool // see sources.Problem
 }
 
-// server begins a sentence about the server's own answer.
+// server is the beginning of a sentence about the server's own answer.
 const server = "the server at {where} "
 
-// sentences are in the order of the failures: what is wrong, where, what to do. The
-// trouble comes first, because narrow screens cut the rest.
+// sentences has a sentence for each failure, in their order: what is wrong, where, what to do. What is wrong comes
+// first, because narrow screens cut the rest.
 var sentences = [failures]sentence{
 	sources.NoHost:         {text: "there is no host by the name in {where}: check its spelling, or the name server"},
 	sources.NoNameServer:   {text: "the name server does not answer for {where}: check the network"},

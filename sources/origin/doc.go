@@ -2,11 +2,10 @@
 //
 // It may import sources, internal/ground/lazy.
 //
-// The answer comes, in this order, from the attributes that an `owners:` rule of the config set
-// ([sources.HostAttr], [sources.ProgramAttr]), from what the server reports (the address of a Postgres
-// client, its application), and from the form of the label: host:pid, user@host:pid, uuid@host, or the
-// name of a Kubernetes pod. What none of these says stays empty: a host is never guessed from a word that
-// only might be one.
+// It takes each fact from the first of these that has it: the attributes that an `owners:` rule of the config has set
+// ([sources.HostAttr], [sources.ProgramAttr]); the report of the server (the address of a Postgres client, its
+// application); the form of the label (host:pid, user@host:pid, uuid@host, or the name of a Kubernetes pod). Other
+// facts stay empty: a host is never guessed from an ambiguous word.
 //
 // Everything here is pure and safe for concurrent use.
 package origin

@@ -13,11 +13,11 @@ import (
 type Origin struct {
 	Host    string
 	Program string
-	Session string // of its backend, as sources.Owner.Session
+	Session string // the same as sources.Owner.Session
 	Label   string
 }
 
-// Name returns the name under which everything of one origin is listed: the host, else the program, else
+// Name returns the name under which all owners and waiters of one origin are listed: the host, else the program, else
 // the label.
 func (o Origin) Name() string { return cmp.Or(o.Host, o.Program, o.Label) }
 
@@ -61,7 +61,7 @@ func OfOwner(o *sources.Owner) Origin { return of(o.Label, o.Session, o.Attrs) }
 // OfWaiter returns the origin of a waiter or candidate.
 func OfWaiter(w *sources.Waiter) Origin { return of(w.Label, w.Session, w.Attrs) }
 
-// OfRef returns the origin of an owner of which only the name is known.
+// OfRef returns the origin of an owner if only its name is known.
 func OfRef(r sources.OwnerRef) Origin { return of(r.Name(), "", nil) }
 
 func of(label, session string, attrs []sources.Attr) Origin {
@@ -84,18 +84,18 @@ var (
 	// characters of its own (SafeEncodeString of Kubernetes, apimachinery/pkg/util/rand: without vowels,
 	// 0, 1 and 3).
 	pod = lazy.Regexp(`^([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)-([bcdfghjklmnpqrstvwxz2456789]{8,10})-([bcdfghjklmnpqrstvwxz2456789]{5})$`)
-	// hostPID matches host:pid, with what Go programs and ShedLock put before an @.
+	// hostPID matches host:pid, also with a prefix before an @, which Go programs and ShedLock write.
 	hostPID = lazy.Regexp(`^(?:[^@\s]*@)?([A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9])?):(\d{1,10})$`)
 	// atHost matches user@host or uuid@host.
 	atHost = lazy.Regexp(`^[^@\s]+@([A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9])?)$`)
 )
 
-// fromLabel reads the forms in which programs write their names.
+// fromLabel returns the origin that the form of a label shows.
 func fromLabel(label string) (o Origin) {
 	label = strings.TrimSuffix(label, " (us)")
 	host := label
 	switch {
-	case strings.IndexByte(label, ':') > 0: // an expression costs more than this, and there may be many labels
+	case strings.IndexByte(label, ':') > 0: // cheaper than an expression, because there may be many labels
 		host = first(hostPID().FindStringSubmatch(label))
 		o.Host = host
 	case strings.IndexByte(label, '@') > 0:
@@ -110,7 +110,7 @@ func fromLabel(label string) (o Origin) {
 	return o
 }
 
-// first returns the first group of a match; "": nothing matched.
+// first returns the first group of a match, or "".
 func first(match []string) string {
 	if match == nil {
 		return ""
@@ -118,7 +118,7 @@ func first(match []string) string {
 	return match[1]
 }
 
-// withoutPort returns the host of a client's address; a local socket has none.
+// withoutPort returns the host of a client's address; a local socket has no host.
 func withoutPort(client string) string {
 	host, _, err := net.SplitHostPort(client)
 	switch {

@@ -20,8 +20,8 @@ type program struct {
 }
 
 // alias returns the name that people use for a lock: that of the configuration, else those of the programs that are
-// known to use this key. If several use it, the sessions may show which one it is, and the text says that this is a
-// guess. If the key alone proves too little, the sessions must also match.
+// known to use this key. If several use it, the sessions may show which one it is, and the text calls it a guess. If
+// the key alone proves too little, the sessions must also match.
 func (t *lockTable) alias(l *lock) (string, sources.Known) {
 	if name, ok := t.names[l.key]; ok {
 		return name, sources.Told

@@ -13,7 +13,7 @@ import (
 	"coordtop/sources"
 )
 
-// countKeys asks for the number of keys in the database, out of which locks are guessed.
+// countKeys reads the number of keys in the database in which locks are searched.
 func (w *watcher) countKeys() error {
 	total, err := rediscoord.Once(w.link.refusals(), "dbsize", func() (int64, error) { return w.link.conn.DBSize(w.link.Context()).Result() })
 	if err != nil && !redis.IsPermissionError(err) {
@@ -70,7 +70,7 @@ func (w *watcher) warnings(a *sources.About) []string {
 		list = append(list, "no right to scan, so keys that exist already are seen when they are next written: give the user +scan")
 	}
 	switch {
-	case w.starting() && w.link.selected.guess: // how many it finds is not known yet
+	case w.starting() && w.link.selected.guess: // the number of locks is not known yet
 		keys := "keys"
 		if w.status.total > 0 {
 			keys = "of " + format.Count(int(w.status.total)) + " keys"

@@ -7,31 +7,30 @@ import (
 	"coordtop/sources"
 )
 
-// The bounds of the memory that one server can make a source use, by a scan or by pushes.
-// A key takes some 1.5 kB in the whole program, twice that with garbage that is not yet
-// collected. The guessed keys and the garbage of a scan take some 100 MB at most. More keys are
-// kept where they are configured, also by patterns: where those are tracked one by one, they
-// take room in a table that all clients of the server share. The bytes of names and values have a
-// bound of their own, which long ones reach first.
+// The bounds of the memory that one server can make a source use, by a scan or by pushes. A key needs some 1.5 kB in
+// the whole program, twice that with garbage that is not yet collected. The guessed keys and the garbage of a scan need
+// at most some 100 MB. More keys are kept if they are configured, even by patterns. Keys that are tracked one by one
+// also need room in a table that all clients of the server share. The bytes of names and values have a bound of their
+// own, for long ones.
 const (
 	mostGuessed = 12_000
 	mostNamed   = 100_000
 	mostText    = 22 << 20 // bytes of names, owners and their data
-	longestName = 16 << 10 // of a key that is shown
-	mostWhole   = 20_000   // keys whose row is kept as a whole: a renewal of the others is interpreted anew
+	longestName = 16 << 10 // bytes of a shown key's name
+	mostWhole   = 20_000   // keys whose row is kept as a whole: other keys are interpreted again at each renewal
 	mostScanned = 50_000_000
 	mostNotices = 100_000 // keys that were pushed and not read yet
 )
 
 // capacity counts the kept keys and their bytes against these bounds.
 type capacity struct {
-	most       int // keys that are kept
+	most       int // maximum number of kept keys
 	keys, text int
 	full       bool // some key or value was left out
 	long       bool // a name was too long
 }
 
-// newCapacity counts the keys of an earlier link.
+// newCapacity returns a capacity that counts the keys of an earlier link.
 func newCapacity(s *selection, keys map[string]*key) capacity {
 	c := capacity{most: mostNamed, keys: len(keys)}
 	if s.guess {
@@ -43,7 +42,7 @@ func newCapacity(s *selection, keys map[string]*key) capacity {
 	return c
 }
 
-// textOf returns the bytes in the IDs, labels and data of the owners.
+// textOf returns the number of bytes in the IDs, labels and data of the owners.
 func textOf(p *sources.Primitive) (n int) {
 	for i := range p.Owners {
 		o := &p.Owners[i]
@@ -65,8 +64,7 @@ func (c *capacity) fits(name string) bool {
 	return true
 }
 
-// replace counts p in place of old, and drops the data of p where it does not fit. It returns the
-// textOf of p.
+// replace counts p instead of old, and drops the data of p if there is no room for it. It returns textOf(p).
 func (c *capacity) replace(old *facts, p *sources.Primitive) int {
 	more := textOf(p) - old.text
 	if old.all == 0 {

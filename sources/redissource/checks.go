@@ -12,14 +12,13 @@ import (
 	"coordtop/internal/ground/backoff"
 )
 
-// checks is the state of the checks that a watcher makes once a second although nothing was
-// pushed: that it may still read, that keys it may not read are still refused, and that the
-// server still pushes what it was asked to.
+// checks is the state of the checks that a watcher makes once a second although nothing was pushed: that it may still
+// read, that refused keys are still refused, and that the server still pushes changes.
 type checks struct {
 	due      time.Time
 	suspects []suspect
-	broken   map[string]string // modes that were left on this link, and why
-	lossy    bool              // notices were lost: a missing push proves nothing
+	broken   map[string]string // reasons by mode, for the modes that were left on this link
+	lossy    bool              // notices were lost, so that a missing push proves nothing
 }
 
 // suspect is a change that was found although the server should have pushed it.
@@ -29,7 +28,7 @@ type suspect struct {
 }
 
 const (
-	checkEvery   = time.Second // about: see backoff.UntilTurn
+	checkEvery   = time.Second // approximately, see backoff.UntilTurn
 	mostSuspects = 100
 )
 
@@ -51,7 +50,7 @@ func (w *watcher) check(ctx context.Context, now time.Time) error {
 	return w.describe()
 }
 
-// checkPush closes a push connection that is proven to miss changes, and negotiates another.
+// checkPush replaces a push connection that is proven to miss changes.
 func (w *watcher) checkPush(ctx context.Context) error {
 	if w.link.push == nil {
 		return nil
@@ -69,7 +68,7 @@ func (w *watcher) checkPush(ctx context.Context) error {
 	if why == "" {
 		return nil
 	}
-	kind := modeTracking // whatever the protocol
+	kind := modeTracking // for either protocol
 	if w.link.push.mode == modeEvents {
 		kind = modeEvents
 	}
@@ -86,20 +85,20 @@ func (w *watcher) checkPush(ctx context.Context) error {
 	return w.describe()
 }
 
-// suspect notes a change of k that was found and not pushed in this mode.
+// suspect notes a change of k that was found but not pushed in this mode.
 func (c *checks) suspect(k *key, r *reading, mode string) {
 	switch {
 	case c.lossy, len(c.suspects) >= mostSuspects:
 	case k.byKey && !k.armed:
-	case k.denied || r.shape == denied: // pushes of a key that may not be read are left out
-	case mode == modeEvents && r.shape == missing: // a flush sends no event
+	case k.denied || r.shape == denied: // the server does not push keys that we may not read
+	case mode == modeEvents && r.shape == missing: // a flush causes no event
 	default:
 		c.suspects = append(c.suspects, suspect{k, r.got})
 	}
 }
 
-// proof returns the proof that the server does not push every change on l; "": there is none.
-// A push that was on its way has arrived once a ping that was sent later is answered.
+// proof returns the proof that the server does not push every change on l, or "". If a later ping is answered, every
+// earlier push has arrived.
 func (c *checks) proof(l *link) string {
 	kept := c.suspects[:0]
 	found := ""
@@ -116,13 +115,13 @@ func (c *checks) proof(l *link) string {
 	return found
 }
 
-// checkRights reads one key: one that was refused, if there is any, else one that was not.
+// checkRights reads one key: a refused one, if there is any, else another.
 func (w *watcher) checkRights(ctx context.Context) error {
 	if w.starting() {
 		return nil
 	}
 	var k *key
-	for _, other := range w.keys { // in no order, so each one's turn comes
+	for _, other := range w.keys { // in random order, so that each key gets its turn
 		if k == nil || other.denied && !k.denied {
 			k = other
 		}
@@ -160,22 +159,21 @@ func (c *checks) warnings() []string {
 	return list
 }
 
-// resyncSoon schedules a sweep for now, or for the end of the running one.
+// resyncSoon schedules a sweep for now, or after the running one.
 func (w *watcher) resyncSoon() {
 	w.listing.resync, w.listing.again = time.Now(), true
 }
 
-// denials chooses which of the keys that the user has no right to read are tried again.
-// The server logs each refused read in its ACL LOG, so one key is tried per second
-// and per sweep, and all of them once that one can be read.
+// denials chooses which of the refused keys are tried again. The server logs each refused read in its ACL LOG, so that
+// only one key is tried per second and per sweep. When that key can be read, all are tried.
 type denials struct {
-	probe string // the key to try again; "": none
-	ask   bool   // the next sweep reads all: a person asked for it, or probe can be read again
+	probe string // the key to try again; "" if none
+	ask   bool   // the next sweep reads all, because of a refresh or because probe can be read again
 	all   bool   // this sweep reads all
 	some  bool   // some key is refused, as far as is known
 }
 
-// begin chooses the key that a new sweep tries again: the one tried longest ago.
+// begin chooses the key that a new sweep tries again: the one whose last try is oldest.
 func (d *denials) begin(keys map[string]*key) {
 	d.probe, d.all, d.ask = "", d.ask, false
 	var oldest *key
@@ -189,7 +187,7 @@ func (d *denials) begin(keys map[string]*key) {
 	}
 }
 
-// skips reports whether k is refused and not to be tried now. k is nil for an unknown key.
+// skips reports whether k is refused and must not be tried now. k is nil for an unknown key.
 func (d *denials) skips(k *key) bool {
 	return k != nil && k.denied && !d.all && k.name != d.probe
 }

@@ -10,12 +10,11 @@ import (
 	"coordtop/sources/redissource/lockformat"
 )
 
-// mostBeside bounds how many members of a companion are read.
+// mostBeside is the maximum number of members of a companion that are read.
 const mostBeside = 100
 
-// fetchCompanions reads the keys that some libraries keep beside a lock: its waiters, a fence, the
-// free permits. They are not read at the same instant as the lock. A command that was refused
-// is not sent again.
+// fetchCompanions reads the keys that some libraries keep beside a lock: waiters, a fence, or free permits. They are
+// not read at the same instant as the lock. It does not repeat a refused command.
 func fetchCompanions(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, questions []question, readings []*reading) error {
 	pipe := c.Pipeline()
 	var reads []func()
@@ -42,8 +41,8 @@ func fetchCompanions(ctx context.Context, c *redis.Conn, refusals *rediscoord.Re
 	return nil
 }
 
-// askCompanion adds the commands for a companion to pipe, and returns the function that reads
-// their answer after pipe was executed. A refused command reads as an empty Content.
+// askCompanion adds the commands for a companion to pipe, and returns a function that returns their answer after pipe
+// was executed. For a refused command the answer is an empty Content.
 func askCompanion(ctx context.Context, pipe redis.Pipeliner, refusals *rediscoord.Refusals, c lockformat.Companion) func() lockformat.Content {
 	right := fmt.Sprintf("companion %d", c.Ask)
 	if refusals.Refused(right) != nil {

@@ -8,18 +8,18 @@ import (
 	"coordtop/sources"
 )
 
-// sight is a look at one key, with the state of the key before.
+// sight is a look at one key, with the earlier state of the key.
 type sight struct {
 	link *link
 	k    *key
-	old  key                // k before the look
+	old  key                // state of k before the look
 	now  facts              // of the look
-	p    *sources.Primitive // the row of the look, without the lease; nil: the same row as before
+	p    *sources.Primitive // the row of the look, without the lease; nil if the row is the same as before
 	r    *reading
-	n    notice // the pushes about the key; zero: none
+	n    notice // the pushes about the key; zero if none
 
 	starting bool      // the first sweep is still running
-	listed   time.Time // start of the last complete listing; zero: none
+	listed   time.Time // start of the last complete listing; zero if none
 }
 
 // pushed reports whether a push caused the look.
@@ -32,17 +32,16 @@ func (s *sight) ownersDiffer() bool {
 	return s.old.shown.all != 0 && s.old.shown.ids != s.now.ids
 }
 
-// lastedUntilOver reports whether an owner is gone whose lease had ended before the look was sent.
+// lastedUntilOver reports whether an owner is gone and its lease had ended before the look was sent.
 func (s *sight) lastedUntilOver() bool {
 	return !s.old.ends.at.IsZero() && !s.r.sent.Before(s.old.ends.at) && s.ownersDiffer()
 }
 
-// patience bounds by how much a push may lag behind a read.
+// patience is how much later than a read its push may arrive.
 const patience = 10 * time.Millisecond
 
-// mayBePushed reports whether a key that differs should be read again in a moment, because
-// a push that says more about it is probably on its way: the first one at all, or the event
-// that explains why an owner is gone. The end of a lease is not pushed.
+// mayBePushed reports whether a key that differs should be read again in a moment, because a push is probably about to
+// arrive: the first one, or the event that explains why an owner is gone. The end of a lease is not pushed.
 func (s *sight) mayBePushed() bool {
 	k := s.k
 	if !k.pushed || k.doubted || k.stale || s.starting || !s.differs() {
@@ -54,39 +53,39 @@ func (s *sight) mayBePushed() bool {
 	return s.r.shape != missing || k.ends.at.IsZero() || s.r.got.Before(k.ends.at)
 }
 
-// unexplained reports whether an owner is gone and no event says why.
+// unexplained reports whether an owner is gone and no event explains it.
 func (s *sight) unexplained() bool {
 	return s.ownersDiffer() && s.old.shown.owners == 1 && ending(&s.old, &s.now, s.n) == nil
 }
 
-// longestDoubt bounds how long the end of a lease waits for the proof that nothing was pushed.
+// longestDoubt is how long the report of a lease's end waits for the proof that nothing was pushed.
 const longestDoubt = 300 * time.Millisecond
 
-// mayBeHeldUp reports whether an owner is gone whose lease is over, while a push may be on its
-// way that says it released the lock before. The next answered ping settles it.
+// mayBeHeldUp reports whether an owner is gone and its lease is over, but a push may arrive that shows an earlier
+// release. The next answered ping decides.
 func (s *sight) mayBeHeldUp() bool {
 	return !s.pushed() && !s.old.stale && s.link.tracks(s.k) && s.lastedUntilOver() &&
 		s.link.unpushedUntil(s.k).Before(s.old.ends.at) && s.r.got.Sub(s.old.ends.at) < longestDoubt
 }
 
-// maybeRenewed reports whether the owner of a polled key is gone and its lease may have ended,
-// but it may as well have renewed and then released the lock since the last look.
+// maybeRenewed reports whether the owner of a polled key is gone and its lease may have ended, but the owner may also
+// have renewed and then released the lock since the last look.
 func (s *sight) maybeRenewed() bool {
 	over := s.old.ends.after
 	return !s.k.pushed && !s.old.stale && !s.old.ends.at.IsZero() && s.ownersDiffer() && s.old.shown.owners == 1 &&
 		s.r.got.After(over) && over.Sub(s.old.sent) > s.link.readHeartbeat.now().tolerance()
 }
 
-// unseen reports since when the key may have had owners that were never seen. A free key was
-// written to and not read promptly, or a polled one was not read when that was due, once every
-// sampling. A lease that is over may have been renewed, and released early.
+// unseen reports since when the key may have had owners that were never seen. ok is true if a free key was written to
+// and not read promptly, or a polled key was not read when due (once every sampling). After the end of a lease, it may
+// have been renewed and the lock released early.
 func (s *sight) unseen(sampling time.Duration) (from time.Time, ok bool) {
 	if s.old.stale || s.old.shown.all == 0 || s.old.shown.ownersHow == sources.Unknown {
 		return from, false
 	}
 	owned := s.old.shown.owners > 0
 	switch {
-	case !s.k.pushed: // its owner, too, may have lost it and taken it again
+	case !s.k.pushed: // its owner may also have lost it and acquired it again
 		return s.old.sent, sources.Missed(s.r.got.Sub(s.old.sent), sampling)
 	case owned && !(s.link.tracks(s.k) && s.lastedUntilOver()):
 		return from, false
@@ -97,8 +96,8 @@ func (s *sight) unseen(sampling time.Duration) (from time.Time, ok bool) {
 	return from, owned && from.Before(s.old.ends.after)
 }
 
-// when returns the span in which the key came to differ. Without a push that is the time between
-// two looks; a lease that no push reported as ended lasted until its deadline.
+// when returns the span in which the key changed. Without a push that is the time between two looks; but if pushes
+// would have shown an earlier end, a lease lasted until its deadline.
 func (s *sight) when() span {
 	in := span{s.old.sent, s.r.got}
 	switch {
@@ -116,8 +115,8 @@ func (s *sight) when() span {
 	return in
 }
 
-// leaseOver widens in, the span of a push, back to the earliest end of the lease: the server
-// pushes the deletion, or the next take, and both come later than the end.
+// leaseOver extends the span of a push back to the earliest end of the lease, because the server pushes the deletion or
+// the next take, and both are later than the end.
 func (s *sight) leaseOver(in span, tolerance time.Duration) span {
 	ends := s.old.ends
 	switch {
@@ -130,8 +129,8 @@ func (s *sight) leaseOver(in span, tolerance time.Duration) span {
 	return in
 }
 
-// ended returns the reason why an owner is gone, without its Ref; nil: it is unknown. dataLost reports
-// whether the server was restarted and lost its data, evicted whether it may have dropped the key.
+// ended returns the reason why an owner is gone, without its Ref, or nil if it is unknown. dataLost is true if the
+// server was restarted and lost its data, evicted if the server may have dropped the key.
 func (s *sight) ended(dataLost, evicted bool) *sources.Ending {
 	if e := ending(&s.old, &s.now, s.n); e != nil || !s.ownersDiffer() || s.old.shown.owners != 1 {
 		return e
@@ -139,7 +138,7 @@ func (s *sight) ended(dataLost, evicted bool) *sources.Ending {
 	e := &sources.Ending{Owner: s.old.shown.owner, How: sources.Inferred}
 	switch {
 	case s.maybeRenewed(), evicted:
-	case dataLost && s.old.stale && (s.old.ends.at.IsZero() || s.r.got.Before(s.old.ends.after)): // its lease could not have been over
+	case dataLost && s.old.stale && (s.old.ends.at.IsZero() || s.r.got.Before(s.old.ends.after)): // the lease could not have been over
 		e.Cause = sources.CauseRestart
 	default:
 		return nil
@@ -149,10 +148,10 @@ func (s *sight) ended(dataLost, evicted bool) *sources.Ending {
 
 // finding is one key that differs, with the time of the change.
 type finding struct {
-	unread *sources.Primitive // to be sent first; nil: nothing
+	unread *sources.Primitive // to be sent first; may be nil
 	prim   *sources.Primitive
 	when   span
-	since  time.Time // when it was last seen with its old owners, or without; zero: its owners are the same
+	since  time.Time // when its old owners (or none) were last seen; zero if the owners are the same
 	ended  *sources.Ending
 }
 
@@ -180,9 +179,9 @@ func changes(list []finding) []sources.Change {
 	return out
 }
 
-// told narrows s by a push. A pushed change happened after the sending of the last ping that was
-// answered before the push came, because the server answers in order. Where both that ping and
-// the look are within the tolerance, the change counts as of the instant of the push.
+// told narrows s by a push. A pushed change happened after the last ping was sent that was answered before the push
+// arrived, because the server answers in order. If both that ping and the look are within the tolerance, the change
+// counts as made at the instant of the push.
 func told(s span, r *reading, n notice, tolerance time.Duration) span {
 	if n.prompt(r.got, tolerance) {
 		return span{at: n.last}
@@ -193,8 +192,8 @@ func told(s span, r *reading, n notice, tolerance time.Duration) span {
 	return s
 }
 
-// ending returns the reason why the owner of before is gone, without its Ref, where the server
-// reported it or it follows from a flush; else nil. now may show another owner.
+// ending returns the reason why the owner in before is gone, without its Ref, if the server reported it or it follows
+// from a flush; else nil. now may show another owner.
 func ending(before *key, now *facts, n notice) *sources.Ending {
 	was := &before.shown
 	if was.owners != 1 || was.ids == now.ids || now.ownersHow == sources.Unknown {
@@ -208,8 +207,7 @@ func ending(before *key, now *facts, n notice) *sources.Ending {
 		case sources.CauseReplaced:
 			written = true
 		default:
-			// A value that was written before may have been its own proclamation, or the
-			// one that replaced it.
+			// An earlier write may have been the owner's own proclamation, or the write of the next owner.
 			if e.Cause = cause; written {
 				e.How = sources.Inferred
 			}
@@ -227,8 +225,8 @@ func ending(before *key, now *facts, n notice) *sources.Ending {
 	return nil
 }
 
-// eventCauses maps keyspace events to the cause of an ownership's end; other events end none. A renewal
-// or proclamation that rewrites the value is a "set" too, but then the owner stays. It is constant.
+// eventCauses maps keyspace events to the cause of an ownership's end; other events end none. A renewal or proclamation
+// that rewrites the value is also a "set", but the owner stays. The map never changes.
 var eventCauses = map[string]sources.Cause{
 	"del": sources.CauseReleased, "expired": sources.CauseExpired,
 	"evicted": sources.CauseDeleted, "rename_from": sources.CauseDeleted, "move_from": sources.CauseDeleted,

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// deadlines orders keys by the time at which their lease has to be read.
+// deadlines orders keys by the time at which their lease must be read.
 type deadlines struct{ queue lookQueue }
 
-// set schedules k for at; zero removes it.
+// set schedules k for the time at; a zero time removes it.
 func (d *deadlines) set(k *key, at time.Time) {
 	k.lookAt = at
 	switch {
@@ -22,7 +22,7 @@ func (d *deadlines) set(k *key, at time.Time) {
 	}
 }
 
-// next returns the time of the first key; zero: none is scheduled.
+// next returns the time of the first key, or zero if none is scheduled.
 func (d *deadlines) next() time.Time {
 	if len(d.queue) == 0 {
 		return time.Time{}
@@ -30,7 +30,7 @@ func (d *deadlines) next() time.Time {
 	return d.queue[0].lookAt
 }
 
-// due removes and returns at most limit names whose time has come.
+// due removes and returns the names of keys whose time has come, at most limit of them.
 func (d *deadlines) due(now time.Time, limit int) (names []string) {
 	for len(names) < limit && len(d.queue) > 0 && !d.queue[0].lookAt.After(now) {
 		names = append(names, heap.Pop(&d.queue).(*key).name)
@@ -56,7 +56,7 @@ func (q *lookQueue) Push(x any) {
 	*q = append(*q, k)
 }
 
-// Pop takes the last one off.
+// Pop removes and returns the last key.
 func (q *lookQueue) Pop() any {
 	last := len(*q) - 1
 	k := (*q)[last]

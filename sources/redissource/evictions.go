@@ -8,15 +8,14 @@ import (
 	"coordtop/sources"
 )
 
-// evictions counts the keys that the server drops because its memory is full. The server reports
-// only their number.
+// evictions counts the keys that the server dropped because its memory is full. The server reports only their number.
 type evictions struct {
-	policy string    // maxmemory-policy, where it can make the server drop keys; "": it drops none
-	count  int       // of evicted_keys when it was last asked for
-	seen   time.Time // when it was last seen to have grown; zero: never
+	policy string    // maxmemory-policy, if it can make the server drop keys; else ""
+	count  int       // evicted_keys as last read
+	seen   time.Time // when count was last found to have grown; zero if never
 }
 
-// askPolicy asks whether the server may drop keys.
+// askPolicy reads whether the server may drop keys.
 func (w *watcher) askPolicy() error {
 	memory, err := w.link.info("memory")
 	w.evictions.policy = memory["maxmemory_policy"]
@@ -31,7 +30,7 @@ func (w *watcher) askPolicy() error {
 	return err
 }
 
-// countEvictions asks for the number of dropped keys, unless the policy drops none.
+// countEvictions reads the number of dropped keys, unless the policy drops none.
 func (w *watcher) countEvictions() error {
 	if w.evictions.policy == "" {
 		return nil
@@ -53,8 +52,8 @@ func (w *watcher) endsIn(questions []question, readings []*reading) bool {
 	return false
 }
 
-// mayBeEvicted reports whether an owner is gone because the server may have dropped its key.
-// countEvictions runs at least once a second.
+// mayBeEvicted reports whether an owner is gone and the server may have dropped its key. countEvictions runs at least
+// once a second.
 func (w *watcher) mayBeEvicted(s *sight) bool {
 	return s.r.shape == missing && !w.evictions.seen.IsZero() && s.ownersDiffer() && !s.lastedUntilOver() &&
 		w.evictions.seen.After(sources.Earlier(s.when().after, s.r.got.Add(-2*checkEvery)))

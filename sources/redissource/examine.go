@@ -18,7 +18,7 @@ import (
 	"coordtop/sources/kit"
 )
 
-// Endpoints is kit.Examiner: the server, or the Sentinels.
+// Endpoints implements kit.Examiner. It returns the server, or the Sentinels.
 func (s *Source) Endpoints() ([]kit.Endpoint, error) {
 	options, _, err := rediscoord.NewServer(s.o.Client)
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *Source) Endpoints() ([]kit.Endpoint, error) {
 	return kit.Endpoints(options.TLSConfig, s.o.Client.Addrs...), nil
 }
 
-// Examine is kit.Examiner. A command that the user may not use makes an entry in the ACL LOG.
+// Examine implements kit.Examiner. A command that the user may not send adds an entry to the ACL LOG.
 func (s *Source) Examine(ctx context.Context) (list []kit.Check, err error) {
 	d, err := newDialer(s.o.Client)
 	if err != nil {
@@ -42,13 +42,13 @@ func (s *Source) Examine(ctx context.Context) (list []kit.Check, err error) {
 	return e.list, s.Explain(e.link.ofMaster(err), true)
 }
 
-// examination finds out what a user may do. An error of its methods means that the connection has ended.
+// examination finds out a user's rights. If one of its methods returns an error, the connection has ended.
 type examination struct {
 	link *link
 	user string
-	key  string // on which the commands are tried
+	key  string // the key on which the commands are tried
 	real bool   // key exists, and may be read or all are known to be refused
-	fix  string // the ACL rule that gives the right to key
+	fix  string // the ACL rule that grants the right to key
 	list []kit.Check
 }
 
@@ -56,14 +56,14 @@ func (e *examination) add(name string, grade kit.Grade, text string) {
 	e.list = append(e.list, kit.Check{Name: name, Grade: grade, Text: text})
 }
 
-// unused is the name of no key: a command on it reads nobody's data.
+// unused is a name that no key has, so that a command on it reads nobody's data.
 const unused = "coordtop-doctor"
 
 // right is a group of commands that one feature needs. A | joins a command of two words, and KEY
 // stands for a key.
 type right struct {
 	commands string
-	grade    kit.Grade // where one is refused
+	grade    kit.Grade // the grade if one is refused
 	lost     string
 	needed   bool
 }
@@ -140,7 +140,7 @@ func (e *examination) try(ctx context.Context, r right) error {
 		if c.Text += " missing"; strings.Contains(r.commands, "KEY") {
 			c.Text, c.Fix = c.Text+", as tried on "+format.Clean(e.key, 200), c.Fix+format.Clean(e.fix, 200)
 			if !e.real && len(missing) == strings.Count(r.commands, "KEY") {
-				c.Grade = kit.CheckWarned // maybe only this name is refused
+				c.Grade = kit.CheckWarned // perhaps only this name is refused
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func (e *examination) try(ctx context.Context, r right) error {
 	return nil
 }
 
-// events tries keyspace events, the fallback where tracking is refused.
+// events tries keyspace events, the fallback if tracking is refused.
 func (e *examination) events(ctx context.Context) error {
 	patterns := e.link.selected.pushPlan(nil).patterns
 	if len(patterns) == 0 {
@@ -169,7 +169,7 @@ func (e *examination) events(ctx context.Context) error {
 	return nil
 }
 
-// server compares the clocks, and the address that the server sees of us with our own.
+// server compares the server's clock with ours, and the address at which the server sees us with our own.
 func (e *examination) server(ctx context.Context) error {
 	sent := time.Now()
 	info, err := e.link.info("server")

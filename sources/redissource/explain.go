@@ -26,15 +26,15 @@ type noReadError struct{ lacks string }
 // Error implements error.
 func (e *noReadError) Error() string { return "no right to read: " + e.lacks }
 
-// words has the product names and URL hints for Redis (constants).
+// words has the product names and URL hints for Redis. It never changes.
 var words = kit.Words{
 	Product: "a Redis server", NoTLS: "write redis:// instead of rediss://", OnlyTLS: "write rediss://",
 	Authority: "tls: {ca: FILE}", Certificate: "tls: {cert: FILE, key: FILE}",
 	Password: "it with password_env, password_file or in the URL", Full: "its maxclients",
 }
 
-// Explain turns an error of a connection that was made with o into a sentence. silence is
-// the time-out for an answer; opening is false once the server had answered.
+// Explain turns an error of a connection with the options o into a sentence. silence is the time-out for an answer;
+// opening is false after the server has answered.
 func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, opening bool) error {
 	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
@@ -51,7 +51,7 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	if errors.As(err, &master) {
 		c.Where = master.Addr
 	}
-	asked := o.Topology == rediscoord.Sentinel && opening && master == nil // Sentinels
+	asked := o.Topology == rediscoord.Sentinel && opening && master == nil // whether the Sentinels answered, not the server
 	is := func(f sources.Failure) error { return c.Problem(f, err, said.Error()) }
 	switch {
 	case errors.Is(err, errNoScan):
@@ -61,7 +61,7 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	case errors.As(err, &noRead):
 		return sources.Final(err, "the user may not read keys: give it %s", noRead.lacks)
 	case errors.As(err, &liar):
-		c.Where = liar.Addr // of the master, where Sentinels were asked for it
+		c.Where = liar.Addr // may be the master, if Sentinels named it
 		return c.Problem(sources.Lies, err, liar.What)
 	case errors.As(err, &sentinel):
 		scheme := "redis"

@@ -13,23 +13,24 @@ import (
 	"coordtop/sources/redissource/lockformat"
 )
 
-// chunk bounds the keys of one read: more would make the server's other clients wait.
+// chunk is the maximum number of keys in one read. More would delay the server's other clients.
 const chunk = 500
 
-// burstChunk bounds the pushed keys of one read: pushes that arrive meanwhile wait for its answer.
+// burstChunk is the maximum number of pushed keys in one read, because pushes that arrive meanwhile wait for its
+// answer.
 const burstChunk = 200
 
-// tries bounds how often a key is read that was written while it was read. A key that
-// still changes then is read at the push of its last write, or by the next poll.
+// tries is how often a key is read at most if it is written during each reading. A key that still changes is read at
+// the push of its last write, or by the next poll.
 const tries = 3
 
 // question is one key to be read.
 type question struct {
 	name  string
-	arm   bool         // its next change is to be pushed
-	brief bool         // a reading that differs is repeated anyway: PTTL and GETRANGE are enough
-	kind  sources.Kind // of the key, where the configuration gives it
-	known uint64       // key.checksum: the lock has no companions while its text has this sum; 0: it may have some
+	arm   bool         // the server shall push its next change
+	brief bool         // PTTL and GETRANGE are enough, because a reading that differs is repeated anyway
+	kind  sources.Kind // of the key, if configured
+	known uint64       // key.checksum; a lock with this sum has no companions; 0: it may have some
 }
 
 // asked has the commands of one look at one key.
@@ -39,8 +40,8 @@ type asked struct {
 	head          *redis.StringCmd
 }
 
-// fetch reads keys and returns one reading for each, in order; nil for a key that was written
-// during each try. An error means that the connection has ended.
+// fetch reads keys and returns one reading for each, in order, or nil for a key that was written during each try. If it
+// returns an error, the connection has ended.
 func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, questions []question) ([]*reading, error) {
 	readings := make([]*reading, len(questions))
 	again := make([]int, len(questions))
@@ -64,15 +65,15 @@ func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, qu
 	return readings, fetchCompanions(ctx, c, refusals, questions, readings)
 }
 
-// fetchTexts reads questions[i] for every i in which. again are those that were written
-// meanwhile, or are too long for a brief read; tables are those that are no strings.
+// fetchTexts reads questions[i] for every i in which. It returns in again the indexes of keys that were written
+// meanwhile or are too long for a brief read, and in tables those of keys that are no strings.
 func fetchTexts(ctx context.Context, c *redis.Conn, questions []question, which []int, readings []*reading) (again, tables []int, err error) {
 	pipe := c.Pipeline()
 	answers := make([]asked, len(which))
 	for n, i := range which {
 		q, a := &questions[i], &answers[n]
 		if q.arm {
-			pipe.Do(ctx, "CLIENT", "CACHING", "YES") // of the next command, which arms the key
+			pipe.Do(ctx, "CLIENT", "CACHING", "YES") // applies to the next command, which arms the key
 		}
 		a.before, a.size = pipe.PTTL(ctx, q.name), new(redis.IntCmd)
 		a.head, a.after = pipe.GetRange(ctx, q.name, 0, sources.BlobHead-1), a.before
@@ -124,10 +125,10 @@ func (a asked) read(r *reading) (steady bool, err error) {
 	return stood(a.before.Val(), a.after.Val(), r.got.Sub(r.sent)), nil
 }
 
-// allRights are the commands that read a key. All of them are refused where the user has no right to the key.
+// allRights are the commands that read a key. All of them are refused if the user has no right to the key.
 const allRights = "+pttl +strlen +getrange"
 
-// lacks lists those of allRights that were refused.
+// lacks returns the refused commands among allRights.
 func (a asked) lacks() string {
 	var list []string
 	for _, command := range []redis.Cmder{a.before, a.size, a.head} {
@@ -138,10 +139,10 @@ func (a asked) lacks() string {
 	return strings.Join(list, " ")
 }
 
-// gone is PTTL's answer for a key that does not exist; for a key without a TTL it is noTTL.
+// gone is PTTL's answer for a key that does not exist. For a key without a TTL the answer is noTTL.
 const gone time.Duration = -2
 
-// stood reports whether a key's remaining time shrank by no more than the look took.
+// stood reports whether a key's remaining time shrank by no more than the duration of the look.
 func stood(before, after, took time.Duration) bool {
 	if before < 0 || after < 0 {
 		return before == after
@@ -149,7 +150,7 @@ func stood(before, after, took time.Duration) bool {
 	return after <= before && before-after <= took+2*tick
 }
 
-// exec sends the pipe. A refused command is reported by the function that queued it.
+// exec sends the pipe. It ignores refused commands, which their own results report.
 func exec(ctx context.Context, pipe redis.Pipeliner) (sent, got time.Time, err error) {
 	sent = time.Now()
 	if _, err = pipe.Exec(ctx); errors.As(err, new(redis.Error)) || errors.Is(err, redis.Nil) {
@@ -161,20 +162,19 @@ func exec(ctx context.Context, pipe redis.Pipeliner) (sent, got time.Time, err e
 // mostFields bounds the hashes and sorted sets that are read.
 const mostFields = 128
 
-// tableCommands has the commands that find the type and the size of a table.
+// tableCommands has the commands that read the type and the size of a table.
 type tableCommands struct {
 	typ, packing *redis.Cmd
 	size         [2]*redis.Cmd // as a hash, as a sorted set
 }
 
-// fetchTables reads keys that are no strings. Of hashes and sorted sets only those are read that
-// the server keeps packed: it packs only those with few and short fields, and no other
-// cheap command tells that.
+// fetchTables reads keys that are no strings. It reads a hash or a sorted set only if the server keeps it packed,
+// because only those with few and short fields are packed, and no other cheap command shows that.
 func fetchTables(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, questions []question, which []int, readings []*reading) error {
 	pipe := c.Pipeline()
 	asked := make([]tableCommands, len(which))
-	// The user has the right to the key, which its value showed. So a refusal here is one of
-	// the command. "object|encoding" before 7.0 is "object".
+	// The user has the right to the key, because its value was read. So a refusal here concerns the command.
+	// "object|encoding" before 7.0 is "object".
 	ask := func(what string, args ...any) *redis.Cmd {
 		if refusals.Refused(what) != nil {
 			return redis.NewCmd(ctx)
@@ -198,7 +198,7 @@ func fetchTables(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusa
 		refusals.Note("zcard", a.size[1].Err())
 		typ, _ := a.typ.Text()
 		if typ == "string" {
-			continue // it was none a moment ago
+			continue // it was no table a moment ago
 		}
 		if typ == "none" {
 			readings[i] = &reading{shape: missing, sent: sent, got: got}
@@ -221,8 +221,8 @@ func (a *tableCommands) packed() bool {
 	return encoding == "listpack" || encoding == "ziplist"
 }
 
-// fetchFields replaces the readings of small tables. One that was written meanwhile, or
-// that we have no right to read, keeps the reading that it has.
+// fetchFields replaces the readings of small tables. A table that was written meanwhile, or that we have no right to
+// read, keeps its reading.
 func fetchFields(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, questions []question, which []int, readings []*reading) error {
 	pipe := c.Pipeline()
 	values := make(map[int]redis.Cmder)
@@ -272,7 +272,7 @@ func readTable(ctx context.Context, c redis.Cmdable, key string, typ lockformat.
 	return c.ZRangeWithScores(ctx, key, 0, -1)
 }
 
-// listTypes maps commands that answer with a list to the type that they read. It is constant.
+// listTypes maps commands that answer with a list to the type that they read. The map never changes.
 var listTypes = map[string]lockformat.Type{
 	"lrange": lockformat.List, "hrandfield": lockformat.Hash, "zrange": lockformat.SortedSet,
 }

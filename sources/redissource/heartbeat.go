@@ -12,9 +12,9 @@ import (
 	"coordtop/sources/kit"
 )
 
-// heartbeat tracks the pings of a connection and their answers, which prove up to when its pushes are
-// complete. The server answers in order: when a ping is answered, every push of a change
-// before the sending of the ping has arrived. It is safe for concurrent use.
+// heartbeat tracks the pings of a connection and their answers, which prove until when its pushes are complete. The
+// server answers in order, so that when a ping is answered, every push of a change before the ping was sent has
+// arrived. It is safe for concurrent use.
 type heartbeat struct {
 	mu    sync.Mutex
 	known pulse
@@ -22,15 +22,15 @@ type heartbeat struct {
 
 // pulse is the state of a heartbeat at one instant.
 type pulse struct {
-	outstanding []time.Time // sending of the pings without an answer, oldest first
-	confirmed   time.Time   // sending of the newest ping that was answered
+	outstanding []time.Time // when the unanswered pings were sent, oldest first
+	confirmed   time.Time   // when the newest answered ping was sent
 	heard       time.Time   // arrival of that answer
 	told        time.Time   // the last report that the server answers, see tellAlive
-	pushed      time.Time   // the last push; zero: there was none
+	pushed      time.Time   // the last push; zero if there was none
 	roundTrip   time.Duration
 	trips       kit.RoundTrips
-	gathers     bool // messages stay unread until the next ping: see gathering
-	unmeasured  int  // of the outstanding pings, the oldest ones that measure nothing: their answers stay unread for a while
+	gathers     bool // messages stay unread until the next ping, see gathering
+	unmeasured  int  // number of the oldest outstanding pings that measure nothing, because their answers stay unread for a while
 }
 
 // now returns the present state.
@@ -47,8 +47,8 @@ func (p *heartbeat) reset() {
 	p.known = pulse{}
 }
 
-// gather sets whether messages stay unread until the next ping, and returns the new value: it is
-// always false over a link that is far away.
+// gather sets whether messages stay unread until the next ping, and returns the new value, which is always false if the
+// server is far away.
 func (p *heartbeat) gather(wanted bool) (on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,8 +85,8 @@ func (p *heartbeat) answered(at time.Time) {
 	p.known.outstanding = p.known.outstanding[1:]
 }
 
-// confirm notes the answer to a command that was no ping. Its round trip counts only where it is
-// the shortest: the server may have worked on the command.
+// confirm notes the answer to a command that was no ping. Its round trip counts only if it is the shortest, because the
+// server may have worked on the command.
 func (p *heartbeat) confirm(sent, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,8 +101,8 @@ func (p *pulse) measured(trip time.Duration) {
 	p.trips.Add(trip)
 }
 
-// tellAlive reports whether to report now that the server answers, about once in every. It grants an
-// eighth: the answers to pings that are every apart may come a little closer to each other.
+// tellAlive reports whether to report now that the server answers, about once in every. It tolerates an eighth less,
+// because the answers to such pings may be a little closer to each other.
 func (p *heartbeat) tellAlive(now time.Time, every time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,13 +113,12 @@ func (p *heartbeat) tellAlive(now time.Time, every time.Duration) bool {
 	return true
 }
 
-// pingPause is the pause between two pings. It bounds how long a push can be late unnoticed,
-// and how long messages stay unread where pushes are gathered, so it is below sources.Promptness;
-// a link that is farther away is granted more.
-// While nothing happens, one ping a second is enough: the first change after that is timed to within a second.
+// pingPause is the pause between two pings. It bounds how late a push can be without being noticed, and how long
+// messages stay unread while pushes are gathered, so it is below sources.Promptness. For a distant server the pause is
+// longer. While nothing happens, one ping a second is enough; the first change after that is timed to within a second.
 const pingPause = 20 * time.Millisecond
 
-// pause returns the pause before the next ping, longest at most.
+// pause returns the pause before the next ping, which is at most longest.
 func (p pulse) pause(quiet bool, now time.Time, longest time.Duration) time.Duration {
 	usual := pingPause
 	if quiet {
@@ -128,10 +127,10 @@ func (p pulse) pause(quiet bool, now time.Time, longest time.Duration) time.Dura
 	return min(max(usual, 2*p.trips.Shortest()), longest)
 }
 
-// focusHints are Hints that keep the time of the last Focus.
+// focusHints are Hints that also keep the time of the last Focus.
 type focusHints struct {
 	kit.Hints
-	focused atomic.Pointer[time.Time] // nil: never
+	focused atomic.Pointer[time.Time] // nil before the first
 }
 
 // Focus implements sources.Focuser.
@@ -150,14 +149,14 @@ func (l *link) quiet(p pulse, now time.Time) bool {
 	return now.Sub(last) >= l.o.Quiet
 }
 
-// pingDue reports whether to send a ping. While one waits for its answer, another is sent
-// only after longest, so that a stalled link does not fill up.
+// pingDue reports whether to send a ping. While one waits for its answer, the next is sent only after the pause
+// longest, so that a stalled link does not fill up.
 func (p pulse) pingDue(now time.Time, longest time.Duration) bool {
 	n := len(p.outstanding)
 	return n == 0 || n == 1 && p.gathers || now.Sub(p.outstanding[n-1]) >= longest
 }
 
-// silence returns the time since the last answer, while a ping waits for its own; else 0.
+// silence returns the time since the last answer, while a ping has no answer; else 0.
 func (p pulse) silence(now time.Time) time.Duration {
 	switch {
 	case len(p.outstanding) == 0:
@@ -190,18 +189,18 @@ func (l *link) notice(now time.Time) notice {
 // tracks reports whether every end of the key is pushed.
 func (l *link) tracks(k *key) bool { return k.byKey || l.push.tracks(k.name) }
 
-// unpushedUntil returns the time up to which no change of k was pushed, as a ping proves; zero:
-// a push about k waits to be read.
+// unpushedUntil returns the time until which a ping proves that no change of k was pushed. It returns zero if a push
+// about k waits to be handled.
 func (l *link) unpushedUntil(k *key) time.Time {
-	confirmed := l.heartbeat.now().confirmed // before the inbox is looked at
+	confirmed := l.heartbeat.now().confirmed // must be read before the inbox
 	if l.inbox.has(k.name) {
 		return time.Time{}
 	}
 	return confirmed
 }
 
-// pingAt returns the time of the next ping on the read connection. Without a push connection the ping
-// proves that the server lives; with one it keeps the server from closing an idle connection.
+// pingAt returns the time of the next ping on the read connection. Without a push connection the ping proves that the
+// server is alive; otherwise it keeps the server from closing an idle connection.
 func (l *link) pingAt() time.Time {
 	if l.push == nil {
 		return l.answered.Add(time.Second)
@@ -209,7 +208,7 @@ func (l *link) pingAt() time.Time {
 	return l.answered.Add(10 * time.Second)
 }
 
-// pingReads pings the read connection to prove it is alive.
+// pingReads pings the read connection to prove that the server is alive.
 func (l *link) pingReads(ctx context.Context) error {
 	start := time.Now()
 	l.readHeartbeat.sent(start)
@@ -222,7 +221,7 @@ func (l *link) pingReads(ctx context.Context) error {
 	return nil
 }
 
-// readAnswered notes that a command sent at that time on the read connection was answered now.
+// readAnswered notes that a command on the read connection, sent at the time sent, was answered now.
 func (l *link) readAnswered(sent time.Time) {
 	l.answered = time.Now()
 	l.readHeartbeat.confirm(sent, l.answered)
@@ -231,8 +230,8 @@ func (l *link) readAnswered(sent time.Time) {
 	}
 }
 
-// provePushes pings the push connection at once, unless pings wait for their answers: the answer
-// proves that no push about a lease that is over is on its way.
+// provePushes pings the push connection at once, unless pings wait for their answers. The answer proves that no push
+// about an ended lease is still to arrive.
 func (l *link) provePushes(ctx context.Context, now time.Time) error {
 	if l.push == nil || !l.heartbeat.now().pingDue(now, patience) {
 		return nil
@@ -240,21 +239,21 @@ func (l *link) provePushes(ctx context.Context, now time.Time) error {
 	return l.ping(ctx, l.push)
 }
 
-// gathering lets pushes wait for others while only renewals are pushed, so that one round trip reads them
-// all: nobody waits for a renewal. The first push that shows something else ends it.
+// gathering lets pushes wait for others while only renewals are pushed, so that one round trip reads them all, because
+// nobody waits for a renewal. The first push that shows something else ends this.
 type gathering struct {
-	renewals int       // in a row
+	renewals int       // consecutive ones
 	last     time.Time // the last read of pushed keys
 
-	counted time.Time // start of the second that count is of
-	count   int       // pushed keys that were read in it
-	many    bool      // the second before had manyPushes
+	counted time.Time // start of the second for which count counts
+	count   int       // pushed keys read in that second
+	many    bool      // the last second had manyPushes
 }
 
 const (
-	gatherAfter = 100                   // renewals, one after another
-	gatherFor   = 15 * time.Millisecond // well below sources.Promptness: a change that waits so long keeps its instant
-	manyPushes  = 200                   // a second: gathering fewer saves nothing
+	gatherAfter = 100                   // consecutive renewals
+	gatherFor   = 15 * time.Millisecond // well below sources.Promptness: a change that waits this long keeps its instant
+	manyPushes  = 200                   // a second; gathering fewer saves nothing
 	nearest     = time.Millisecond      // over a longer round trip a push that waited would be too old
 )
 
@@ -265,7 +264,7 @@ func (g *gathering) saw(renewal bool) {
 	}
 }
 
-// read counts n pushed keys that are read now.
+// read counts n pushed keys read now.
 func (g *gathering) read(now time.Time, n int) {
 	if n > 0 {
 		g.last = now

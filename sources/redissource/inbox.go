@@ -13,13 +13,13 @@ import (
 // notice sums up the pushes about a key since it was last read.
 type notice struct {
 	first, last time.Time // of the pushes
-	floor       time.Time // the first pushed change is later than this: the sending of the last ping answered before the push
-	flush       bool      // the push named no key: everything was dropped
+	floor       time.Time // the first pushed change is later than this, which is when the last ping was sent that was answered before the push
+	flush       bool      // the push named no key, because all keys were dropped
 	events      []string  // names of keyspace events, in order
 }
 
-// prompt reports whether the pushes, and the answer of the look that they caused, are proved
-// to have arrived within the tolerance after the change.
+// prompt reports whether it is proved that the pushes, and the answer of the look that they caused, arrived within the
+// tolerance after the change.
 func (n notice) prompt(got time.Time, tolerance time.Duration) bool {
 	return !n.floor.IsZero() && n.last.Sub(n.floor) <= tolerance && got.Sub(n.first) <= tolerance
 }
@@ -34,7 +34,7 @@ type inbox struct {
 	mu      sync.Mutex
 	order   []string // names by their first notice
 	notices map[string]*notice
-	all     *notice // about every key; nil: none
+	all     *notice // about every key; may be nil
 	lost    bool    // some were dropped, or may be about unknown keys
 }
 
@@ -61,7 +61,7 @@ func (b *inbox) addLocked(name string, n notice, event string) {
 		b.notices[name] = old
 		b.order = append(b.order, name)
 	} else {
-		old.first, old.floor = sources.Earlier(old.first, n.first), sources.Earlier(old.floor, n.floor) // a flush is spread late
+		old.first, old.floor = sources.Earlier(old.first, n.first), sources.Earlier(old.floor, n.floor) // a flush may be spread later
 		old.last, old.flush = sources.Later(old.last, n.last), old.flush || n.flush
 	}
 	if event != "" && len(old.events) < mostEvents {
@@ -69,8 +69,8 @@ func (b *inbox) addLocked(name string, n notice, event string) {
 	}
 }
 
-// everything notes that any key may have been written to: by a flush, which drops them all, or also one
-// that is not known.
+// everything notes that any key may have been written to: if flush is set, all were dropped; else unknown keys may also
+// have been written to.
 func (b *inbox) everything(n notice, flush bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -116,9 +116,9 @@ func (b *inbox) overflowed() bool {
 	return lost
 }
 
-// take removes and returns at most limit names with their notices. Where more wait, it takes
-// wanted first, then fills a quarter of the rest with the oldest and three quarters with the
-// newest: a new change does not wait until a burst is read, and no name waits for ever.
+// take removes and returns at most limit names with their notices. If more wait, it takes the names in wanted first,
+// then fills a quarter of the rest with the oldest and three quarters with the newest. So a new change need not wait
+// until a burst is read, and no name waits endlessly.
 func (b *inbox) take(limit int, wanted []string) (names []string, notices []notice) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -151,8 +151,7 @@ func (b *inbox) take(limit int, wanted []string) (names []string, notices []noti
 	return names, notices
 }
 
-// tidyLocked drops names from the front of order that have no notice any more, and rebuilds
-// order where such names are many.
+// tidyLocked drops names without a notice from the front of order, and rebuilds order if it has many such names.
 func (b *inbox) tidyLocked() {
 	for len(b.order) > 0 && b.notices[b.order[0]] == nil {
 		b.order = b.order[1:]
@@ -170,7 +169,7 @@ func (b *inbox) tidyLocked() {
 	}
 }
 
-// oldest returns the time of the first push about the name that waits longest; zero: none waits.
+// oldest returns the time of the first push about the name that waits longest, or zero if none waits.
 func (b *inbox) oldest() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()

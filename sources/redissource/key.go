@@ -16,33 +16,33 @@ import (
 type key struct {
 	name     string
 	rule     rule
-	shown    facts              // of the row that was last sent
-	whole    *sources.Primitive // that row, for renewals; nil: there are too many keys
-	checksum uint64             // of the reading that shown was made from; 0: the next one is interpreted anew
-	sent     time.Time          // sending of the last look that was answered; zero: never
+	shown    facts              // facts of the row that was last sent
+	whole    *sources.Primitive // that row, for renewals; nil if there are too many keys
+	checksum uint64             // of the reading from which shown was made; 0: the next reading is interpreted again
+	sent     time.Time          // when the last answered look was sent; zero if none
 	lease    time.Duration      // largest remaining time seen in this ownership
-	ends     span               // end of the lease, narrowed by every look; zero: it has none
-	free     time.Time          // of the first look without an owner; zero: somebody owns it
+	ends     span               // end of the lease, narrowed by every look; zero if there is none
+	free     time.Time          // of the first look without an owner; zero if it is owned
 
 	pushed  bool      // writes to it are pushed
-	byKey   bool      // it is tracked alone, and not by a prefix
-	armed   bool      // the server pushes its next change, where byKey
-	futile  bool      // it is not tracked alone, because pushes came without a change
-	changed time.Time // the last read that showed a change
-	noticed time.Time // the last read because of a push
+	byKey   bool      // it is tracked by itself, not by a prefix
+	armed   bool      // the server pushes its next change, if byKey
+	futile  bool      // it is not tracked by itself, because pushes came without a change
+	changed time.Time // time of the last read that showed a change
+	noticed time.Time // time of the last read because of a push
 	stale   bool      // not read on this link
 	denied  bool      // we have no right to read it
-	doubted bool      // read again because a push may be on its way
-	pending bool      // a push about it was received, and it was not read since
-	proved  time.Time // an earlier link missed no change of it up to this time
+	doubted bool      // read again because a push may still arrive
+	pending bool      // a push about it was received after the last read
+	proved  time.Time // an earlier link missed no change of it until this time
 
 	lookAt time.Time // end of the lease, at which the key is read
-	place  int       // in deadlines; -1: not there
+	place  int       // in deadlines; -1 if not there
 }
 
 func newKey(name string, r rule) *key { return &key{name: name, rule: r, place: -1} }
 
-// never is a ForgetAfter for keys that stay: they have no existence of their own either.
+// never is a ForgetAfter for keys that stay, although keys exist only while they are owned.
 const never = time.Duration(math.MaxInt64)
 
 func (k *key) forgetAfter(forget time.Duration) time.Duration {
@@ -52,7 +52,7 @@ func (k *key) forgetAfter(forget time.Duration) time.Duration {
 	return forget
 }
 
-// lock interprets a reading.
+// lock returns the lock that a reading shows.
 func (k *key) lock(o *Options, r *reading) lockformat.Lock {
 	switch r.shape {
 	case text, table, other:
@@ -68,7 +68,7 @@ func (k *key) lock(o *Options, r *reading) lockformat.Lock {
 		})
 	}
 	l := lockformat.Lock{Kind: k.rule.kind}
-	if k.shown.all != 0 { // as it was last read
+	if k.shown.all != 0 { // as last read
 		l.Kind, l.Program, l.Likely = k.shown.kind, k.shown.library, k.shown.libraryHow == sources.Inferred
 	} else if l.Kind == sources.KindUnknown {
 		_, l.Kind = lockformat.Word(k.name)
@@ -84,12 +84,12 @@ func (k *key) lock(o *Options, r *reading) lockformat.Lock {
 
 const noTableRight = "it is no string, and the right to read it is missing"
 
-// unreadable returns a sentence that names the rights that are missing to read a key of another type than
-// string; "": none is missing.
+// unreadable returns a sentence with the rights that are missing for reading a key of a type other than string, or ""
+// if none is.
 func unreadable(refusals *rediscoord.Refusals, typ string) string {
 	needs := []string{"object|encoding", "hlen", "hgetall"}
 	switch {
-	case refusals.Refused("type") != nil: // then the others were not tried
+	case refusals.Refused("type") != nil: // in that case the others were not tried
 		return noTableRight + ": give the user +type +object|encoding, and +hlen +hgetall for a hash or +zcard +zrange for a sorted set"
 	case typ == "zset":
 		needs = []string{"object|encoding", "zcard", "zrange"}
@@ -103,7 +103,7 @@ func unreadable(refusals *rediscoord.Refusals, typ string) string {
 	return noTableRight + ": give the user +" + strings.Join(needs, " +")
 }
 
-// primitive makes the row that a reading shows, without the lease.
+// primitive returns the row that a reading shows, without the lease.
 func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive {
 	if k.whole != nil && k.unchanged(r) {
 		p := *k.whole
@@ -114,7 +114,7 @@ func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive
 		return &p
 	}
 	l := k.lock(o, r)
-	if l.Queue.How != sources.Unknown { // its changes are not pushed
+	if l.Queue.How != sources.Unknown { // changes of the queue are not pushed
 		l.Queue.At = r.got
 	}
 	p := &sources.Primitive{
@@ -159,14 +159,14 @@ func (k *key) differs(f *facts, r *reading) bool {
 	return k.shown.all != f.all || k.leaseChanged(r)
 }
 
-// update applies a look that shows f. It returns false if the row need not be sent.
+// update applies a look that shows f. It reports whether the row must be sent.
 func (k *key) update(f *facts, r *reading) bool {
 	if k.shown.all == 0 || k.shown.ids != f.ids {
 		k.lease = 0
 	}
 	fresh, was := k.stale || k.differs(f, r), k.ends
 	k.takeLease(r, fresh)
-	if was.length() > k.ends.length()+cutNoise { // an answer was late, and now the end is known more exactly
+	if was.length() > k.ends.length()+cutNoise { // an earlier answer was late, and now the end is known more exactly
 		fresh = true
 	}
 	k.sent, k.stale, k.doubted, k.pending, k.denied = r.sent, false, false, false, r.shape == denied
@@ -181,7 +181,7 @@ func (k *key) update(f *facts, r *reading) bool {
 	return fresh
 }
 
-// handOver completes p, the row that update accepted, with the lease. keeps: there is room to keep it.
+// handOver adds the lease to p, the row that update accepted. If keeps is set, there is room to keep p.
 func (k *key) handOver(p *sources.Primitive, keeps bool) {
 	if !k.ends.at.IsZero() {
 		for i := range p.Owners {
@@ -195,7 +195,7 @@ func (k *key) handOver(p *sources.Primitive, keeps bool) {
 	}
 }
 
-// leaseChanged reports whether r shows another end of the lease than was known.
+// leaseChanged reports whether r shows a new end of the lease.
 func (k *key) leaseChanged(r *reading) bool {
 	had, has := !k.ends.at.IsZero(), r.leased()
 	return had != has || had && (r.expiry().laterThan(k.ends) || k.ends.laterThan(r.expiry()))
@@ -220,8 +220,8 @@ func (k *key) takeLease(r *reading, fresh bool) {
 	}
 }
 
-// shorter reports whether r proves that the lease is shorter than before: it ends sooner, or
-// it was renewed since the last look for less time. The two clocks drift a little meanwhile.
+// shorter reports whether r proves that the lease is shorter than before: it ends sooner, or the last renewal was for
+// less time. It tolerates a drift between the two clocks.
 func (k *key) shorter(r *reading) bool {
 	if k.ends.at.IsZero() {
 		return true
@@ -234,7 +234,7 @@ func (k *key) shorter(r *reading) bool {
 	return r.expiry().laterThan(k.ends) && r.ttl+since+noise < k.lease
 }
 
-// cutNoise bounds by how much an unchanged lease may seem to end sooner.
+// cutNoise is by how much an unchanged lease may seem to end sooner.
 const cutNoise = 50 * time.Millisecond
 
 // shape is the kind of value that was found in a key.
@@ -244,26 +244,26 @@ const (
 	missing shape = iota
 	text          // a string
 	table         // a hash or a sorted set small enough to be read
-	other         // anything else; reading.typ says what
+	other         // anything else; see reading.typ
 	denied        // we have no right to read it
-	moved         // another node of a cluster has it
+	moved         // the key is on another node of a cluster
 )
 
-// reading is the result of one look at one key. It is true for an instant between sent and got.
+// reading is the result of one look at one key. It was true at some instant between sent and got.
 type reading struct {
 	shape     shape
 	sent, got time.Time
-	ttl       time.Duration // remaining time; noTTL: the key has no end
+	ttl       time.Duration // remaining time; noTTL if there is no end
 	head      []byte        // of a string
 	size      int           // of the whole string
-	lacks     string        // of a key that is denied: the rights that are missing; "": all
-	typ       string        // of another type: Redis's name for it
+	lacks     string        // for a denied key, the missing rights; "" for all
+	typ       string        // for another type, Redis's name of that
 	fields    map[string]string
 	members   []lockformat.Member
-	beside    []lockformat.Content // of the companions; nil: it has none, or they were not read
+	beside    []lockformat.Content // of the companions; nil if there are none or they were not read
 }
 
-// content returns the reading in the form that package lockformat takes.
+// content returns the reading in the form of package lockformat.
 func (r *reading) content() *lockformat.Content {
 	c := &lockformat.Content{Type: lockformat.Type(r.typ), Leased: r.leased(), Fields: r.fields, Members: r.members}
 	switch c.Size = len(r.fields) + len(r.members); r.shape {
@@ -277,7 +277,7 @@ func (r *reading) content() *lockformat.Content {
 
 const noTTL time.Duration = -1
 
-// tick is the resolution of PTTL: the server cuts off fractions of a millisecond.
+// tick is the resolution of PTTL, because the server cuts off fractions of a millisecond.
 const tick = time.Millisecond
 
 // expiry returns the span in which the lease ends, on our clock.
@@ -285,10 +285,10 @@ func (r *reading) expiry() span {
 	return span{r.sent.Add(r.ttl - tick), r.got.Add(r.ttl + tick)}
 }
 
-// span is the time (after, at].
+// span is the stretch of time (after, at].
 type span struct{ after, at time.Time }
 
-// doubt bounds by how much two spans of the same lease may miss each other.
+// doubt is how far apart two spans of the same lease may be.
 const doubt = 2 * time.Millisecond
 
 func (s span) length() time.Duration { return s.at.Sub(s.after) }
@@ -296,7 +296,7 @@ func (s span) length() time.Duration { return s.at.Sub(s.after) }
 // laterThan reports whether s is surely later than old.
 func (s span) laterThan(old span) bool { return s.after.Sub(old.at) > doubt }
 
-// narrowed returns the intersection of s and t, two spans of the same instant; t where they do not meet.
+// narrowed returns the intersection of s and t, two spans of the same instant, or t if they do not overlap.
 func (s span) narrowed(t span) span {
 	s = span{sources.Later(s.after, t.after), sources.Earlier(s.at, t.at)}
 	if !s.at.After(s.after) {

@@ -8,15 +8,16 @@ import (
 	"coordtop/sources"
 )
 
-// facts summarise the row of a key without its lease. A key keeps them to compare the next reading with, and not
-// the row itself: the Hub keeps that, and a second copy of 100,000 rows would take 60 MB. Zero: there is no row yet.
+// facts summarise the row of a key without its lease. A key keeps them, instead of the row, for comparison with the
+// next reading. The Hub keeps the row, and a second copy of 100,000 rows would need 60 MB. The zero facts stand for a
+// missing row.
 type facts struct {
-	all  uint64 // a hash of the row; 0: there is no row yet
+	all  uint64 // a hash of the row; 0 if there is no row yet
 	ids  uint64 // a hash of the IDs of the owners
 	text int    // see textOf
 
 	owners  int
-	owner   string // the ID of the first one
+	owner   string // the ID of the first owner
 	library string // see sources.Primitive.Format
 
 	kind                  sources.Kind
@@ -24,12 +25,12 @@ type facts struct {
 
 	noExpiry bool // of the first owner
 	guessed  bool // see sources.Primitive.Guessed
-	noRight  bool // it is no string, and a right to read it is missing
+	noRight  bool // the key is no string, and a right to read it is missing
 }
 
 var sumSeed = maphash.MakeSeed()
 
-// factsOf returns the facts of p. Their text is left 0.
+// factsOf returns the facts of p. It leaves their text 0.
 func factsOf(p *sources.Primitive) facts {
 	f := facts{owners: len(p.Owners), kind: p.Kind, ownersHow: p.OwnersHow, guessed: p.Guessed(), noRight: strings.HasPrefix(p.Note, noTableRight)}
 	if f.library, f.libraryHow = p.Format(); f.owners > 0 {
@@ -51,28 +52,28 @@ func factsOf(p *sources.Primitive) facts {
 	return f
 }
 
-// checksum is equal for two strings whose rows differ in nothing but the time left. 0: it is no string, or the
-// row depends on companions too.
+// checksum returns a number that is equal for two strings whose rows differ at most in the remaining time. It returns 0
+// if the key is no string or the row also depends on companions.
 func (r *reading) checksum() uint64 {
 	if r.shape != text || len(r.beside) > 0 {
 		return 0
 	}
 	var h maphash.Hash
 	h.SetSeed(sumSeed)
-	_, _ = h.Write(r.head) // it never fails
+	_, _ = h.Write(r.head) // never fails
 	maphash.WriteComparable(&h, r.size)
 	maphash.WriteComparable(&h, r.leased())
 	return max(h.Sum64(), 1)
 }
 
-// unchanged reports whether r has the same text as the previous reading, as after most renewals.
+// unchanged reports whether r has the same text as the previous reading, which is so after most renewals.
 func (k *key) unchanged(r *reading) bool {
 	sum := r.checksum()
 	return sum != 0 && sum == k.checksum && k.shown.all != 0
 }
 
-// examine interprets a reading. p is nil where nothing but the lease can have changed: then primitive makes
-// the row if it is needed.
+// examine returns the facts and the row that a reading shows. p is nil if only the lease can have changed; primitive
+// then makes the row if it is needed.
 func (k *key) examine(o *Options, space string, r *reading) (f facts, p *sources.Primitive) {
 	if k.unchanged(r) {
 		return k.shown, nil

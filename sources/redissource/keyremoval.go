@@ -23,7 +23,7 @@ func Removal(ctx context.Context, c redis.Cmdable, key, typ string, kind sources
 	return rediscoord.RemovalOf(typ), nil
 }
 
-// contentOf reads a key of that type. fits is false where the key is larger than a lock.
+// contentOf reads a key of that type. fits is false if the key is larger than a lock.
 func contentOf(ctx context.Context, c redis.Cmdable, key string, typ lockformat.Type) (content *lockformat.Content, fits bool, err error) {
 	ask, most := c.StrLen, int64(sources.BlobHead)
 	switch typ {
@@ -50,7 +50,6 @@ func contentOf(ctx context.Context, c redis.Cmdable, key string, typ lockformat.
 	return content, true, answer.Err()
 }
 
-// Unchecked returns the condition under which a late release by the old owner of that program's lock also
-// frees the next owner: "unless safeUpdate is on". "": the release compares, or the program is not
-// known.
+// Unchecked returns the condition under which a late release by the old owner of that program's lock also ends the next
+// ownership, for example "unless safeUpdate is on". It returns "" if the release compares or the program is unknown.
 func Unchecked(program string) string { return lockformat.Unchecked(program) }

@@ -21,7 +21,7 @@ import (
 
 var errSilent = fmt.Errorf("%w of the server", sources.ErrSilent)
 
-// link is one life of the two connections.
+// link is one pair of connections, until either ends.
 type link struct {
 	*kit.Link
 	o             *Options
@@ -33,15 +33,15 @@ type link struct {
 	conn          *redis.Conn // on reads
 	server        server
 	inbox         *inbox
-	stirred       chan struct{} // capacity 1: something was pushed after a quiet time
-	push          *pushConn     // nil: nothing is pushed
+	stirred       chan struct{} // capacity 1: receives when something was pushed after a quiet time
+	push          *pushConn     // nil if nothing is pushed
 	heartbeat     heartbeat     // of push
 	readHeartbeat heartbeat     // of reads
 	answered      time.Time     // when the server last answered on reads
 }
 
-// dial makes a link with a read connection that is logged in. ctx bounds the dialling only. The
-// caller must close the link.
+// dial returns a link with a read connection that is logged in. ctx bounds only the dialling. The caller must close the
+// link.
 func dial(ctx context.Context, o *Options, selected *selection) (*link, error) {
 	d, err := newDialer(o.Client)
 	if err != nil {
@@ -55,7 +55,7 @@ func dial(ctx context.Context, o *Options, selected *selection) (*link, error) {
 	return l, nil
 }
 
-// ofMaster adds the server's address to an error where Sentinels named the server.
+// ofMaster adds the server's address to an error if Sentinels named the server.
 func (l *link) ofMaster(err error) error {
 	if l.o.Client.Topology != rediscoord.Sentinel || l.dialer.server == nil || err == nil {
 		return err
@@ -63,7 +63,7 @@ func (l *link) ofMaster(err error) error {
 	return &rediscoord.MasterError{Addr: l.dialer.server.String(), Err: err}
 }
 
-// Next is Link.Next.
+// Next implements kit.Conn.
 func (l *link) Next(ctx context.Context) (sources.Change, error) {
 	c, err := l.Link.Next(ctx)
 	return c, l.ofMaster(err)
@@ -73,7 +73,7 @@ func newLink(ctx context.Context, o *Options, selected *selection, d *dialer) *l
 	return &link{Link: kit.NewLink(ctx), o: o, selected: selected, dialer: d, inbox: newInbox(), stirred: make(chan struct{}, 1), hints: new(focusHints), began: time.Now()}
 }
 
-// login logs in, and returns an error where the user can read nothing.
+// login logs in, and returns an error if the user can read nothing.
 func (l *link) login(ctx context.Context) error {
 	if err := l.enter(ctx); err != nil {
 		return err
@@ -101,16 +101,16 @@ func (l *link) enter(ctx context.Context) error {
 	return nil
 }
 
-// refusals has the commands that the user was refused, on this link or an earlier one.
+// refusals returns the record of refused commands, on this link and earlier ones.
 func (l *link) refusals() *rediscoord.Refusals { return l.o.Client.Refusals }
 
-// mostSampled bounds the keys that are read to see whether the user may read any.
+// mostSampled is the maximum number of keys that are read to find out whether the user may read any.
 const mostSampled = 100
 
-// mayRead returns an error where the user may not scan for the patterns, or has no right to read. Some
-// refused keys prove nothing about the others; a refused command does, and so do all keys refused, where
-// they are few. Where they are many, the notes of the rows tell it. key is one that may be read and is no
-// table, or with an error the first that was tried; "": there is none.
+// mayRead returns an error if the user may not scan for the patterns or has no right to read. A refused command proves
+// that; some refused keys do not, unless they are all keys. If there are too many keys to try all, the notes of the
+// rows report the missing right. key is a key that may be read and is no table, or with an error the first one that was
+// tried; "" if there is none.
 func (l *link) mayRead(ctx context.Context) (key string, err error) {
 	names, cursor := slices.Collect(maps.Keys(l.selected.exact)), uint64(len(l.selected.globs))
 	if len(names) == 0 {
@@ -126,7 +126,7 @@ func (l *link) mayRead(ctx context.Context) (key string, err error) {
 	if len(sampled) == 0 {
 		return "", nil
 	}
-	if readings, err := l.readKeys(ctx, sampled[:1]); err != nil || firstReadable(readings) == 0 { // the usual case
+	if readings, err := l.readKeys(ctx, sampled[:1]); err != nil || firstReadable(readings) == 0 { // in the usual case one key is enough
 		return sampled[0], err
 	}
 	readings, err := l.readKeys(ctx, sampled)
@@ -160,12 +160,12 @@ func (l *link) readKeys(ctx context.Context, names []string) ([]*reading, error)
 	return fetch(ctx, l.conn, l.refusals(), questions)
 }
 
-// firstReadable returns the index of the first key that may be read and is no table; -1: there is none.
+// firstReadable returns the index of the first key that may be read and is no table, or -1.
 func firstReadable(readings []*reading) int {
 	return slices.IndexFunc(readings, func(r *reading) bool { return r != nil && (r.shape == text || r.shape == missing) })
 }
 
-// closeAtEnd closes c when the link ends, which wakes its reader.
+// closeAtEnd closes c when the link ends, so that its reader returns.
 func (l *link) closeAtEnd(c interface{ close() }) {
 	l.Start(func() error {
 		<-l.Context().Done()
@@ -181,19 +181,17 @@ func (l *link) adopt(c *pushConn) {
 	l.Start(func() error { return l.beat(l.Context(), c) })
 }
 
-// errNoRedial keeps the library from replacing a broken connection by itself, which would lose
-// pushes without a trace.
+// errNoRedial keeps the library from replacing a broken connection by itself, which would lose pushes without notice.
 var errNoRedial = errors.New("a broken connection is not replaced")
 
-// errTwoServers reports that two connections of one link lead to different servers: the pushes of
-// one prove nothing about reads from the other.
+// errTwoServers reports that two connections of one link lead to different servers, so that pushes of one prove nothing
+// about reads from the other.
 var errTwoServers = errors.New("two servers behind one name")
 
 // errDatabase reports that the server refused the database.
 var errDatabase = errors.New("selecting the database")
 
-// dialer makes the connections of one link, all to the same server. Sentinels are asked
-// for the master each time.
+// dialer makes the connections of one link, all to the same server. It asks Sentinels for the master each time.
 type dialer struct {
 	options *redis.Options
 	dial    func(ctx context.Context, addr string) (respwire.Conn, error)
@@ -203,28 +201,27 @@ type dialer struct {
 
 func newDialer(o rediscoord.ClientOptions) (*dialer, error) {
 	options, dial, err := rediscoord.NewServer(o)
-	if err != nil { // nothing was sent yet: the options are wrong, or a file that they name
+	if err != nil { // nothing was sent yet: the options, or a file that they name, are wrong
 		return nil, sources.Final(err, "%s", err)
 	}
 	return &dialer{options: options, dial: dial, db: o.DB}, nil
 }
 
-// connection is one connection to the server, in a client that uses only this one and opens no other.
+// connection is one connection to the server, in a client that never opens another.
 type connection struct {
 	client *redis.Client
 	net    respwire.Conn
-	addr   string // as in errors
+	addr   string // in the form used in errors
 }
 
-// open dials and makes a client, which logs in and calls ready at its first use. ctx bounds the
-// dialling.
+// open dials and returns a connection whose client logs in and calls ready at its first use. ctx bounds the dialling.
 func (d *dialer) open(ctx context.Context, protocol int, ready func(context.Context, *redis.Conn) error) (*connection, error) {
 	o := *d.options
 	conn, err := d.dial(ctx, o.Addr)
 	if err != nil {
 		return nil, err
 	}
-	if d.server == nil { // by login, which no other goroutine sees
+	if d.server == nil { // set by login, before other goroutines start
 		d.server = conn.RemoteAddr()
 	}
 	if conn.RemoteAddr().String() != d.server.String() {
@@ -240,7 +237,7 @@ func (d *dialer) open(ctx context.Context, protocol int, ready func(context.Cont
 	named := o.OnConnect
 	o.OnConnect = func(ctx context.Context, c *redis.Conn) error {
 		if err := d.enter(ctx, c); err != nil {
-			return fmt.Errorf("entering: %w", err) // the library takes one wrapping off
+			return fmt.Errorf("entering: %w", err) // because the library unwraps once
 		}
 		if err := named(ctx, c); err != nil || ready == nil {
 			return err
@@ -251,8 +248,7 @@ func (d *dialer) open(ctx context.Context, protocol int, ready func(context.Cont
 	return &connection{client: redis.NewClient(&o), net: conn, addr: o.Addr}, nil
 }
 
-// enter selects the database after the login, apart from the library, so that a refused database
-// has its own error.
+// enter selects the database after the login, instead of the library, so that a refused database has its own error.
 func (d *dialer) enter(ctx context.Context, c *redis.Conn) error {
 	if d.db == 0 {
 		return c.Ping(ctx).Err()
@@ -265,6 +261,6 @@ func (d *dialer) enter(ctx context.Context, c *redis.Conn) error {
 
 // close ends the connection; pending calls return.
 func (l *connection) close() {
-	_ = l.net.Close() // nothing is left to be flushed
+	_ = l.net.Close() // nothing is left to flush
 	_ = l.client.Close()
 }

@@ -8,8 +8,7 @@ import (
 	"coordtop/sources/redissource/lockformat"
 )
 
-// look reads keys and sends what is new about them. notices has the pushes about each name;
-// nil: there were none.
+// look reads keys and sends their changes. notices has the pushes about each name; it is nil without pushes.
 func (w *watcher) look(ctx context.Context, names []string, notices []notice) error {
 	questions, said := make([]question, 0, len(names)), make([]notice, len(names))
 	for i, name := range names {
@@ -72,10 +71,10 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 	return w.report(told)
 }
 
-// examine applies a reading to its key. ok is false if there is nothing to send, or not
-// yet: then the key is read again.
+// examine applies a reading to its key. ok is false if there is nothing to send, or if the key must be read again
+// first.
 func (w *watcher) examine(name string, r *reading, n notice) (f finding, ok bool) {
-	if r == nil { // it was written during each try
+	if r == nil { // the key was written during each try
 		if k := w.keys[name]; k != nil {
 			w.ends.set(k, time.Now().Add(relook))
 		}
@@ -89,9 +88,9 @@ func (w *watcher) examine(name string, r *reading, n notice) (f finding, ok bool
 		k.noticed = r.got
 	}
 	if k.rule.byValue && !k.unchanged(r) && (r.shape == text || r.shape == table) && lockformat.Find(name, r.content(), k.rule.kind) == nil {
-		r = &reading{shape: missing, ttl: gone, sent: r.sent, got: r.got} // it holds something else now
+		r = &reading{shape: missing, ttl: gone, sent: r.sent, got: r.got} // it has another content now
 	}
-	if k.sent.IsZero() && !w.link.selected.wants(name, k.rule, r) { // it is gone since the look that was doubted
+	if k.sent.IsZero() && !w.link.selected.wants(name, k.rule, r) { // it has gone since the first look
 		w.unwatch(k)
 		return f, false
 	}
@@ -110,8 +109,8 @@ func (w *watcher) examine(name string, r *reading, n notice) (f finding, ok bool
 	return w.publish(s)
 }
 
-// admitted returns the key of a name, and starts to watch it if the reading shows a selected lock;
-// nil: it does not.
+// admitted returns the key of a name, and starts to watch it if the reading shows a selected lock. Otherwise it returns
+// nil.
 func (w *watcher) admitted(name string, r *reading) *key {
 	if k := w.keys[name]; k != nil {
 		return k
@@ -128,8 +127,7 @@ func (w *watcher) admitted(name string, r *reading) *key {
 	return k
 }
 
-// learn notes what a sight shows of other keys: whether pushes can be relied on, and whether more
-// keys may be refused.
+// learn notes what a sight shows about other keys: whether pushes are reliable, and whether more keys may be refused.
 func (w *watcher) learn(s *sight) {
 	k, r := s.k, s.r
 	switch differs := s.differs(); {
@@ -144,7 +142,7 @@ func (w *watcher) learn(s *sight) {
 	w.denials.some = w.denials.some || r.shape == denied
 	w.refused = w.refused || r.shape == denied || s.now.noRight
 	if r.shape == denied && !k.denied && s.old.shown.all != 0 && !s.old.stale {
-		w.resyncSoon() // others may be refused too
+		w.resyncSoon() // other keys may be refused as well
 	}
 }
 
@@ -194,15 +192,15 @@ func (w *watcher) ruleOf(name string) (r rule, ok bool) {
 // starting reports whether the first sweep is still running.
 func (w *watcher) starting() bool { return w.listing.sweep != nil && w.listing.sweep.first }
 
-// unread returns p as a row that was not read yet: sent first, it shows that the key was found, and
-// not created just now.
+// unread returns p as a row that was not read yet. It is sent first, to show that the key was found and not created
+// just now.
 func unread(p *sources.Primitive) *sources.Primitive {
 	return &sources.Primitive{
 		Ref: p.Ref, Kind: p.Kind, Labels: p.Labels, Expected: p.Expected, ForgetAfter: p.ForgetAfter,
 	}
 }
 
-// relook is the pause before the next look at a key that should be gone, or was written meanwhile.
+// relook is the pause before the next look at a key that should be gone, or was written during the look.
 const relook = 5 * time.Millisecond
 
 // schedule sets the time of the look at the end of k's lease.
@@ -213,14 +211,14 @@ func (w *watcher) schedule(k *key, r *reading) {
 	}
 	at := k.ends.at.Add(tick)
 	if eve := k.ends.after.Add(-w.link.readHeartbeat.now().tolerance() / 2); !k.pushed && eve.After(r.got) {
-		at = eve // an owner that is read then lets the lease run out, see maybeRenewed
+		at = eve // if this read finds the owner, the lease will run out, see maybeRenewed
 	} else if soonest := r.got.Add(relook); at.Before(soonest) && r.ttl <= tick {
 		at = soonest
 	}
 	w.ends.set(k, at)
 }
 
-// report sends findings, those of the same time together, the earliest first.
+// report sends findings, the earliest first, and those of the same time together.
 func (w *watcher) report(list []finding) error {
 	if unseen := w.unseen; len(unseen) > 0 {
 		w.unseen = nil

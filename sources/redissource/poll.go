@@ -20,10 +20,10 @@ type poller struct {
 	discoverAt time.Time // of the next listing
 }
 
-// share bounds the time that polling keeps the server busy: one part in share.
+// share is the inverse of the part of the time for which polling may keep the server busy.
 const share = 50
 
-// pace returns the pause between two rounds, for the cost of one.
+// pace returns the pause between two rounds, given the cost of a round.
 func (p *poller) pace(cost, lowest, highest time.Duration) time.Duration {
 	return min(max(cost*share, lowest), max(lowest, highest))
 }
@@ -36,7 +36,7 @@ func (w *watcher) polls() bool {
 	return len(w.poll.names) > 0 || w.link.discovers()
 }
 
-// discovers reports whether new keys must be looked for, because they are not pushed.
+// discovers reports whether new keys must be searched for, because they are not pushed.
 func (l *link) discovers() bool {
 	if l.selected.guess {
 		return l.push == nil || len(l.push.prefixes)+len(l.push.patterns) == 0
@@ -50,7 +50,7 @@ func (w *watcher) pollDue(now time.Time) bool {
 	return !w.starting() && w.polls() && (len(w.poll.pending) > 0 || !now.Before(w.pollNext()))
 }
 
-// pollNext returns the time of the poller's next step; zero: it has none.
+// pollNext returns the time of the poller's next step, or zero if there is none.
 func (w *watcher) pollNext() time.Time {
 	if w.starting() || !w.polls() {
 		return time.Time{}

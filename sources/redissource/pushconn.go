@@ -23,16 +23,16 @@ import (
 // pushConn is a connection on which the server pushes names of keys.
 type pushConn struct {
 	mode       string
-	id         int64 // CLIENT ID; 0: unknown
+	id         int64 // CLIENT ID; 0 if unknown
 	byKey      bool  // the server also pushes keys that the read connection reads
 	connection *connection
 	sub        *redis.PubSub
-	prefixes   []string // of tracking
-	patterns   []string // of keyspace events
+	prefixes   []string // tracked prefixes
+	patterns   []string // subscribed patterns of keyspace events
 	left       atomic.Bool
 }
 
-// leave closes a push connection that the link does not use any more.
+// leave closes a push connection that the link no longer uses.
 func (l *link) leave(c *pushConn) {
 	c.left.Store(true)
 	c.close()
@@ -44,8 +44,7 @@ func (c *pushConn) covers(name string) bool {
 	return c.tracks(name) || c != nil && slices.ContainsFunc(c.patterns, func(p string) bool { return glob.Pattern(p).Match(name) })
 }
 
-// tracks reports whether every end of the key is pushed. Keyspace events do not report
-// a flush.
+// tracks reports whether every end of the key is pushed. Keyspace events do not, because they do not report a flush.
 func (c *pushConn) tracks(name string) bool { return c != nil && covered(c.prefixes, name) }
 
 // The modes of About.Mode.
@@ -59,12 +58,12 @@ const (
 // invalidations is the channel of RESP2 tracking.
 const invalidations = "__redis__:invalidate"
 
-// track3 asks for tracking over RESP3, where the server pushes without a subscription.
+// track3 opens a connection with tracking over RESP3, on which the server pushes without a subscription.
 func (l *link) track3(ctx context.Context, p pushPlan) (*pushConn, error) {
 	conn := &pushConn{mode: modeTracking, prefixes: p.prefixes}
 	return l.startPushes(ctx, conn, 3, func(ctx context.Context, c *redis.Conn) (err error) {
-		// The library goes on with RESP2 when a server knows no RESP3; there, tracking is
-		// accepted and nothing is ever pushed.
+		// If a server knows no RESP3, the library continues with RESP2, where tracking is accepted but nothing is ever
+		// pushed.
 		if err := c.Hello(ctx, 3, "", "", "").Err(); err != nil {
 			return err
 		}
@@ -78,8 +77,8 @@ func (l *link) track3(ctx context.Context, p pushPlan) (*pushConn, error) {
 	})
 }
 
-// track2 asks for tracking over RESP2, redirected to the connection itself: another one
-// would lose pushes without a trace when it broke.
+// track2 opens a connection with tracking over RESP2, redirected to itself, because another connection could break and
+// lose pushes without notice.
 func (l *link) track2(ctx context.Context, p pushPlan) (*pushConn, error) {
 	conn := &pushConn{mode: modeTracking2, prefixes: p.prefixes}
 	return l.startPushes(ctx, conn, 2, func(ctx context.Context, c *redis.Conn) (err error) {
@@ -90,8 +89,8 @@ func (l *link) track2(ctx context.Context, p pushPlan) (*pushConn, error) {
 	}, invalidations)
 }
 
-// trackPrefixes has the server push writes to names with one of the prefixes. It does nothing without
-// prefixes: the server would push every key.
+// trackPrefixes makes the server push writes to names with one of the prefixes. Without prefixes it does nothing,
+// because the server would push every key.
 func trackPrefixes(ctx context.Context, c *redis.Conn, o redis.ClientTrackingOptions) error {
 	if len(o.Prefixes) == 0 {
 		return nil
@@ -100,7 +99,7 @@ func trackPrefixes(ctx context.Context, c *redis.Conn, o redis.ClientTrackingOpt
 	return c.ClientTrackingOn(ctx, &o).Err()
 }
 
-// events subscribes to keyspace events.
+// events opens a connection that is subscribed to keyspace events.
 func (l *link) events(ctx context.Context, patterns []string) (*pushConn, error) {
 	channels := make([]string, len(patterns))
 	for i, p := range patterns {
@@ -112,9 +111,9 @@ func (l *link) events(ctx context.Context, patterns []string) (*pushConn, error)
 // eventPrefix returns the text before a key's name in the channel of its events.
 func (l *link) eventPrefix() string { return fmt.Sprintf("__keyspace@%d__:", l.o.Client.DB) }
 
-// startPushes opens the connection of c, which logs in and calls ready, subscribes, and waits until
-// the server has confirmed that and answered a first ping. Without channels the server pushes over
-// RESP3. On an error the connection is closed.
+// startPushes opens the connection of c, which logs in and calls ready, subscribes, and waits until the server has
+// confirmed the subscription and answered a first ping. Without channels the server pushes over RESP3. If it returns an
+// error, the connection is closed.
 func (l *link) startPushes(ctx context.Context, c *pushConn, protocol int, ready func(context.Context, *redis.Conn) error, channels ...string) (_ *pushConn, err error) {
 	if c.connection, err = l.dialer.open(ctx, protocol, ready); err != nil {
 		return nil, err
@@ -122,7 +121,7 @@ func (l *link) startPushes(ctx context.Context, c *pushConn, protocol int, ready
 	ctx, cancel := context.WithTimeout(ctx, l.o.Silence)
 	defer cancel()
 	stop := spawn.OnDone(ctx, c.connection.close)
-	defer stop() // before the cancel
+	defer stop() // must run before the cancel
 	c.connection.net.Stream()
 	c.sub = c.connection.client.Subscribe(ctx)
 	if err := l.greet(ctx, c, channels); err != nil {
@@ -138,8 +137,8 @@ func (l *link) greet(ctx context.Context, c *pushConn, channels []string) (err e
 			return fmt.Errorf("listening for pushes: %w", err)
 		}
 	}
-	// The first command logs in, so its round trip says nothing about the link. It is sent
-	// alone because the library returns the error of a login only to its first caller.
+	// The first command logs in, so its round trip does not count. It is sent alone, because the library returns the
+	// error of a login only to its first caller.
 	if err := c.sub.Ping(ctx); err != nil {
 		return err
 	}
@@ -162,7 +161,7 @@ func (l *link) greet(ctx context.Context, c *pushConn, channels []string) (err e
 	return l.await(ctx, c, 1)
 }
 
-// await reads messages until it has read that many confirmations.
+// await reads messages until it has read the given number of confirmations.
 func (l *link) await(ctx context.Context, c *pushConn, confirmations int) error {
 	for confirmations > 0 {
 		m, err := rediscoord.Receive(ctx, c.sub, c.connection.addr, 0)
@@ -178,7 +177,7 @@ func (l *link) await(ctx context.Context, c *pushConn, confirmations int) error 
 	return nil
 }
 
-// gather leaves the messages of c unread until the next ping where that is wanted and the link is near.
+// gather leaves the messages of c unread until the next ping if that is wanted and the server is near.
 func (l *link) gather(c *pushConn, wanted bool) {
 	c.connection.net.Gather(l.heartbeat.gather(wanted))
 }
@@ -186,7 +185,7 @@ func (l *link) gather(c *pushConn, wanted bool) {
 // close ends the connection: listen returns.
 func (c *pushConn) close() {
 	c.connection.close()
-	_ = c.sub.Close() // its error is that of the closed connection
+	_ = c.sub.Close() // its error only reports the closed connection
 }
 
 func (l *link) ping(ctx context.Context, c *pushConn) error {
@@ -194,7 +193,7 @@ func (l *link) ping(ctx context.Context, c *pushConn) error {
 	return c.sub.Ping(ctx)
 }
 
-// listen reads until the connection ends, and returns the reason; nil: we left it.
+// listen reads until the connection ends, and returns the reason, or nil if we closed it.
 func (l *link) listen(ctx context.Context, c *pushConn) error {
 	for {
 		m, err := rediscoord.Receive(ctx, c.sub, c.connection.addr, 0)
@@ -208,20 +207,19 @@ func (l *link) listen(ctx context.Context, c *pushConn) error {
 		if c.mode != modeTracking2 || broken(err) {
 			return err
 		}
-		// The connection lives, so it was one message that the library could not read: over
-		// RESP2 that is the list without keys that a flush sends.
+		// The connection is alive, so the library could not decode one message. Over RESP2 that is the list without
+		// keys that a flush sends.
 		l.inbox.everything(l.notice(time.Now()), true)
 	}
 }
 
-// broken reports whether err ended the connection; else the library did not understand one
-// message.
+// broken reports whether err ended the connection. If not, the library could not decode one message.
 func broken(err error) bool {
 	return kit.HungUp(err) || errors.As(err, new(net.Error)) || errors.As(err, new(redis.Error)) || errors.As(err, new(*respwire.Error)) ||
 		errors.Is(err, errNoRedial) || errors.Is(err, redis.ErrClosed)
 }
 
-// received handles a message as the library decoded it.
+// received handles a message decoded by the library.
 func (l *link) received(m any) {
 	now := time.Now()
 	switch m := m.(type) {
@@ -262,8 +260,8 @@ func (l *link) pushed(message []any) {
 	l.named(names, n)
 }
 
-// named handles the names that a push lists. internal/ground/respwire empties a list that is too
-// long: then any key may have changed, and there may be new ones.
+// named handles the names that a push lists. internal/ground/respwire empties a list that is too long. In that case any
+// key may have changed, and there may be new keys.
 func (l *link) named(names []string, n notice) {
 	if len(names) == 0 {
 		l.inbox.everything(n, false)
@@ -276,22 +274,21 @@ func (l *link) named(names []string, n notice) {
 	}
 }
 
-// handler makes a push.NotificationHandler of a function.
+// handler implements push.NotificationHandler with a function.
 type handler func(message []any)
 
-// HandlePushNotification hands the message on.
+// HandlePushNotification passes the message to h.
 func (h handler) HandlePushNotification(_ context.Context, _ push.NotificationHandlerContext, message []any) error {
 	h(message)
 	return nil
 }
 
-// pingLimit is the longest pause between two pings, and between two reports that the server
-// answers.
+// pingLimit returns the maximum pause between two pings, and between two reports that the server answers.
 func (l *link) pingLimit() time.Duration { return min(time.Second, l.o.Silence/3) }
 
 // beat pings until the server has been silent for too long or ctx ends.
 func (l *link) beat(ctx context.Context, c *pushConn) error {
-	const checks = 4 // of the silence in longest, while an answer is late
+	const checks = 4 // how often to check for silence within the pause longest, while an answer is late
 	t := time.NewTimer(0)
 	defer t.Stop()
 	for {
@@ -314,7 +311,7 @@ func (l *link) beat(ctx context.Context, c *pushConn) error {
 				return err
 			}
 		}
-		if len(p.outstanding) > 0 { // from before the ping that was just sent
+		if len(p.outstanding) > 0 { // older than the ping that was just sent
 			longest /= checks
 		}
 		t.Reset(p.pause(l.quiet(p, now), now, longest))

@@ -15,10 +15,10 @@ import (
 	"coordtop/sources/redissource/lockformat"
 )
 
-// negotiatePush opens the best push connection that the server grants: one for all keys rather
-// than for some, and keyspace events, which report causes, rather than tracking keys one by
-// one. c is nil where only polling is left; reasons are why a better mode was not possible. Modes
-// in broken are not tried. An error means that the read connection has ended.
+// negotiatePush opens the best push connection that the server allows. It prefers one for all keys to one for some, and
+// keyspace events, which report causes, to tracking keys one by one. c is nil if only polling is possible; reasons has
+// the reasons why a better mode was not. It does not try modes in broken. If it returns an error, the read connection
+// has ended.
 func (l *link) negotiatePush(ctx context.Context, p pushPlan, broken map[string]string) (c *pushConn, reasons []string, err error) {
 	mayTrack, mayHear := broken[modeTracking] == "", broken[modeEvents] == ""
 	switch {
@@ -49,7 +49,7 @@ func (l *link) negotiatePush(ctx context.Context, p pushPlan, broken map[string]
 		c.byKey = true
 		return c, reasons, nil
 	}
-	if err != nil || len(p.prefixes) == 0 { // it would push nothing
+	if err != nil || len(p.prefixes) == 0 { // nothing would be pushed
 		l.leave(c)
 		c = nil
 	}
@@ -110,24 +110,22 @@ func (l *link) eventFlags(ctx context.Context) (string, error) {
 	return config[name], err
 }
 
-// enoughEvents reports whether these notify-keyspace-events cover every write and end of a
-// string.
+// enoughEvents reports whether this notify-keyspace-events covers every write and end of a string.
 func enoughEvents(flags string) bool {
 	return strings.Contains(flags, "K") && (strings.Contains(flags, "A") ||
 		strings.Contains(flags, "g") && strings.Contains(flags, "$") && strings.Contains(flags, "x"))
 }
 
-// pushPlan lists what to ask the server to push.
+// pushPlan lists what the server shall push.
 type pushPlan struct {
-	prefixes []string // to track; none: keys can only be tracked one by one
+	prefixes []string // to track; if empty, keys can only be tracked one by one
 	all      bool     // prefixes cover every selection
-	patterns []string // of keyspace events: none, or they cover every selection
+	patterns []string // of keyspace events; either none, or they cover every selection
 	why      string   // the reason if not all
-	keys     bool     // not all, but keys can be tracked one by one
+	keys     bool     // prefixes do not cover all, but keys can be tracked one by one
 }
 
-// pushPlan returns the plan for the selection. guessed are the names that a scan found where
-// nothing was selected.
+// pushPlan returns the plan for the selection. guessed has the names that a scan found if nothing was selected.
 func (s *selection) pushPlan(guessed []string) pushPlan {
 	if s.guess {
 		return guessedPlan(guessed)
@@ -158,8 +156,7 @@ func (s *selection) pushPlan(guessed []string) pushPlan {
 	return a
 }
 
-// mostPatterns bounds how many patterns are subscribed to: the server compares every event
-// with all of them.
+// mostPatterns is the maximum number of subscribed patterns, because the server compares every event with all of them.
 const mostPatterns = 32
 
 func patternsOf(prefixes []string) []string {
@@ -170,8 +167,8 @@ func patternsOf(prefixes []string) []string {
 	return list
 }
 
-// guessedPlan tracks the prefixes of names with a word for a lock. Keys that only their value makes
-// locks are tracked one by one, or polled.
+// guessedPlan returns a plan that tracks the prefixes of names with a word for a lock. Keys that are locks only by
+// their value are tracked one by one, or polled.
 func guessedPlan(names []string) pushPlan {
 	var from []string
 	for _, name := range names {
@@ -189,15 +186,14 @@ func guessedPlan(names []string) pushPlan {
 	return pushPlan{prefixes: list, all: true, patterns: patternsOf(list)}
 }
 
-// mostPrefixes bounds how many prefixes are tracked: the server compares every key that
-// anybody writes with all of them.
+// mostPrefixes is the maximum number of tracked prefixes, because the server compares every written key with all of
+// them.
 const mostPrefixes = 8
 
-// prefixes returns at most mostPrefixes literal prefixes, none a prefix of another (the
-// server refuses those), so that every name in from begins with one of them. Where
-// there are too many they are cut behind separators, as late as possible: never to nothing
-// and never inside a part, because tracking "a" would push foreign keys. ok is false if that
-// is impossible, or if a name in from is empty.
+// prefixes returns at most mostPrefixes literal prefixes such that every name begins with one of them. None is a prefix
+// of another, because the server refuses that. If there are too many, they are cut after a separator, as late as
+// possible, and never inside a part, because tracking "a" would push foreign keys. ok is false if that is impossible,
+// or if a name is empty.
 func prefixes(from []string) (list []string, ok bool) {
 	if len(from) == 0 || slices.Contains(from, "") {
 		return nil, false
@@ -227,7 +223,7 @@ func prefixes(from []string) (list []string, ok bool) {
 	return list, true
 }
 
-// withoutCovered sorts the list, and drops names that have another one as their prefix.
+// withoutCovered sorts the list, and drops names that begin with another name.
 func withoutCovered(list []string) []string {
 	slices.Sort(list)
 	kept := list[:0]

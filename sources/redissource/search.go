@@ -14,16 +14,15 @@ import (
 	"coordtop/sources/redissource/lockformat"
 )
 
-// search is the progress of the passes over all keys: each sweep goes on where the one before
-// it was cut.
+// search is the progress of the passes over all keys. Each sweep continues where the last one stopped.
 type search struct {
-	cursor uint64        // where the next sweep begins; 0: at the beginning
+	cursor uint64        // where the next sweep starts; 0 for the beginning
 	began  time.Time     // start of the running pass
-	passed int           // keys that it has passed
-	listed time.Time     // began of the last complete pass
+	passed int           // keys scanned in that pass
+	listed time.Time     // start of the last complete pass
 	took   time.Duration // length of the last complete pass
-	whole  bool          // some pass was complete
-	ages   bool          // a read keeps a key from being evicted
+	whole  bool          // at least one pass was complete
+	ages   bool          // a read protects a key from eviction
 	typed  bool          // TYPE was tried
 	random bool          // HRANDFIELD was tried
 }
@@ -42,12 +41,12 @@ func (c *search) finish(s *sweep, now time.Time) {
 	c.cursor, c.whole, c.listed, c.took = 0, true, c.began, now.Sub(c.began)
 }
 
-// readsValues reports whether this pass reads keys whose names have no word for a lock. Where reading keeps
-// keys from being evicted, only the first pass does.
+// readsValues reports whether this pass reads keys whose names have no word for a lock. If reading protects keys from
+// eviction, only the first pass does.
 func (c *search) readsValues() bool { return !c.ages || !c.whole }
 
-// progress returns the progress of the first pass, in words; "": it is complete. total is the number of
-// keys; 0: unknown.
+// progress returns the progress of the first pass, in words, or "" if that is complete. total is the number of keys, or
+// 0 if unknown.
 func (c *search) progress(s *sweep, total int, now time.Time) string {
 	passed := c.passed
 	if s != nil && s.searches {
@@ -69,21 +68,21 @@ func (c *search) progress(s *sweep, total int, now time.Time) string {
 type load struct {
 	due   time.Time     // of the next round trip
 	spent time.Duration // on round trips since the server's CPU time was last read
-	used  time.Duration // the server's CPU time when it was last read; 0: never
-	part  float64       // part of a round trip that is CPU; 0: unknown, counted as all of it
+	used  time.Duration // the server's CPU time when it was last read; 0 if never
+	part  float64       // part of a round trip that is CPU; 0 if unknown, which counts as all
 }
 
 const (
-	// askEvery is the time spent on round trips between two reads of the server's CPU time.
+	// askEvery is how much time is spent on round trips between two reads of the server's CPU time.
 	askEvery = 100 * time.Millisecond
-	// mostLate bounds the part of a too long rest that shortens the next one.
+	// mostLate bounds by how much the excess of one rest shortens the next one.
 	mostLate = 100 * time.Millisecond
 	// margin is the part of the share for round trips of sweeps; pings and other commands have the rest.
 	margin = 0.8
 )
 
-// rest returns the time of the next round trip, after one that took so long. Of that, only the part counts
-// that can have been CPU of the server, for all its clients.
+// rest returns the time of the next round trip, after one that took the given time. Only the part of it counts that the
+// server, for all its clients, can have used as CPU time.
 func (l *load) rest(took time.Duration, w *watcher) (time.Time, error) {
 	if l.spent += took; l.spent >= askEvery || l.used == 0 {
 		used, err := w.link.cpu()
@@ -103,7 +102,7 @@ func (l *load) rest(took time.Duration, w *watcher) (time.Time, error) {
 	return l.due, nil
 }
 
-// cpu returns the CPU time that the server has used; 0: unknown.
+// cpu returns the CPU time that the server has used, or 0 if unknown.
 func (l *link) cpu() (time.Duration, error) {
 	info, err := l.info("cpu")
 	user, _ := time.ParseDuration(info["used_cpu_user"] + "s")
@@ -111,7 +110,7 @@ func (l *link) cpu() (time.Duration, error) {
 	return user + system, err
 }
 
-// info returns a section of the server's INFO; empty where that is refused.
+// info returns a section of the server's INFO, or an empty map if that is refused.
 func (l *link) info(section string) (map[string]string, error) {
 	text, err := rediscoord.Once(l.refusals(), "info", func() (string, error) { return l.conn.Info(l.Context(), section).Result() })
 	if fatal(err) {
@@ -125,11 +124,12 @@ func (l *link) info(section string) (map[string]string, error) {
 	return facts, nil
 }
 
-// mostPeeked is the number of bytes of a value that show whether it may be a lock's: more than any nonce has.
+// mostPeeked is how many bytes of a value are read to find out whether it may be a lock's, which is more than any nonce
+// has.
 const mostPeeked = 64
 
-// peek returns those of these keys that may be locks by a part of their values. Keys of a type that no
-// lock has are not read, so that the server counts no errors.
+// peek returns those keys that may be locks, judging by a part of their values. It does not read keys of a type that no
+// lock has, so that the server counts no errors.
 func (w *watcher) peek(ctx context.Context, names []string) ([]string, error) {
 	types := make([]*redis.StatusCmd, len(names))
 	pipe := w.link.conn.Pipeline()
@@ -154,7 +154,7 @@ func (w *watcher) peek(ctx context.Context, names []string) ([]string, error) {
 			parts[i] = pipe.GetRange(ctx, name, 0, mostPeeked-1)
 		case lockformat.Hash:
 			if hashes++; w.link.refusals().Refused("hrandfield") != nil || hashes > 1 && !w.search.random {
-				locks = append(locks, name) // it may be one: it is read as a whole
+				locks = append(locks, name) // it may be a lock, so read all of it
 			} else {
 				parts[i] = pipe.HRandField(ctx, name, 1)
 			}
@@ -180,7 +180,7 @@ func (w *watcher) peek(ctx context.Context, names []string) ([]string, error) {
 			locks = append(locks, names[i])
 		}
 		if part != nil && part.Err() == nil && types[i] != nil {
-			w.link.refusals().Note("type", types[i].Err()) // the key may be read, so a refusal is of the command
+			w.link.refusals().Note("type", types[i].Err()) // the key may be read, so a refusal concerns the command
 		}
 	}
 	return locks, nil

@@ -19,12 +19,12 @@ type selection struct {
 // rule is one Selection.
 type rule struct {
 	glob     glob.Pattern
-	name     string // of an exact one; else the literal prefix
+	name     string // the whole name, or the literal prefix of a pattern
 	exact    bool
 	kind     sources.Kind
 	expected bool
-	guessed  bool // the configuration does not select it
-	byValue  bool // its name has no word for a lock
+	guessed  bool // not selected by the configuration
+	byValue  bool // the name has no word for a lock
 }
 
 func compile(list []Selection) *selection {
@@ -44,9 +44,9 @@ func compile(list []Selection) *selection {
 	return s
 }
 
-// find returns the rule that selects name: its own before a pattern's, else the first pattern's. A
-// pattern selects no name that contains the proof of another key's ownership. Where nothing is
-// configured, keys beside a lock are not selected, and wants decides on names without a word for a lock.
+// find returns the rule that selects a name: the rule for exactly that name, else that of the first matching pattern. A
+// pattern selects no name that contains the proof of another key's ownership. If nothing is configured, companions of a
+// lock are not selected, and wants decides about names without a word for a lock.
 func (s *selection) find(name string) (rule, bool) {
 	if r, ok := s.exact[name]; ok {
 		return r, true
@@ -81,8 +81,8 @@ func (s *selection) wants(name string, r rule, found *reading) bool {
 	return found.shape != missing
 }
 
-// scanPattern returns one pattern that covers all patterns, so that one pass finds all
-// keys; "": there are no patterns.
+// scanPattern returns one pattern that covers all patterns, so that one pass finds all keys, or "" if there are no
+// patterns.
 func (s *selection) scanPattern() string {
 	switch len(s.globs) {
 	case 0:

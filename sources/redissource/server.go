@@ -12,21 +12,21 @@ import (
 	"coordtop/sources"
 )
 
-// server has the facts that the server reports about itself, as far as the user's rights go.
+// server has the facts that the server reports about itself, as far as the user has the rights.
 type server struct {
 	version   string
-	role      string    // "master", "replica"; "" if unknown
-	cluster   bool      // it is a node of a cluster
+	role      string    // "master", "replica"; or "" if unknown
+	cluster   bool      // a node of a cluster
 	runID     string    // of the process; "" if unknown
 	addr      string    // its remote address
-	started   time.Time // earliest start of the process; zero: unknown
+	started   time.Time // earliest start of the process; zero if unknown
 	touches   bool      // reading a key counts as its use, for eviction
-	empty     bool      // it started without data, and got none from another server
-	data      string    // identifies its data: a restart that lost it changes it; "": unknown
+	empty     bool      // it started without data, and received none from another server
+	data      string    // identifies the server's data; changes with a restart that lost the data; "" if unknown
 	roundTrip time.Duration
 }
 
-// incarnation returns the name of the process for About; "": unknown.
+// incarnation returns the name of the process for About, or "" if unknown.
 func (s server) incarnation() string {
 	if s.runID == "" {
 		return ""
@@ -34,17 +34,16 @@ func (s server) incarnation() string {
 	return "run " + s.runID[:min(8, len(s.runID))]
 }
 
-// uptimeNoise bounds by how much a server may have started earlier than its uptime says: both of its times are
-// cut to seconds, and the later one is refreshed only when the server is idle.
+// uptimeNoise is by how much a server may have started earlier than its uptime suggests, because it cuts both times to
+// seconds and refreshes the later one only when it is idle.
 const uptimeNoise = 1200 * time.Millisecond
 
 // askServer reads the server's facts. A refused command leaves its facts unknown.
 func (l *link) askServer(ctx context.Context) (s server, err error) {
-	if err := l.conn.Ping(ctx).Err(); err != nil { // logs in, which is not a round trip
+	if err := l.conn.Ping(ctx).Err(); err != nil { // logs in, so it does not count as a round trip
 		return s, err
 	}
-	// Reading must not keep keys alive that the server would evict as unused. Servers before
-	// 7.2 know no such wish.
+	// Reading must not keep keys alive that the server would evict as unused. Servers before 7.2 do not support this.
 	_, err = rediscoord.Once(l.refusals(), "client|no-touch", func() (any, error) { return l.conn.Do(ctx, "CLIENT", "NO-TOUCH", "ON").Result() })
 	if s.touches = err != nil; fatal(err) {
 		return s, err
@@ -65,7 +64,7 @@ func (l *link) askServer(ctx context.Context) (s server, err error) {
 	return s, err
 }
 
-// askRole returns the server's role; "" where the user may not ask.
+// askRole returns the server's role, or "" if the user may not ask.
 func askRole(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals) (string, error) {
 	reply, err := rediscoord.Once(refusals, "role", func() ([]any, error) { return c.Do(ctx, "ROLE").Slice() })
 	if fatal(err) {
@@ -89,22 +88,22 @@ func askRole(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals) 
 	return "", nil
 }
 
-// sentinelError reports that the server is a Sentinel, and names a master that it watches; "": none.
+// sentinelError reports that the server is a Sentinel, and names a master that the Sentinel watches, if any.
 type sentinelError struct{ master string }
 
 // Error implements error.
 func (e *sentinelError) Error() string { return "a Sentinel" }
 
-// fatal reports whether err is more than a refusal of one command.
+// fatal reports whether err is not just a refusal of one command.
 func fatal(err error) bool {
 	return err != nil && !errors.As(err, new(redis.Error))
 }
 
-// survivors bounds the keys that are read after a restart to see whether the data was kept.
+// survivors is the maximum number of keys that are read after a restart to find out whether the data was kept.
 const survivors = 100
 
-// beganEmpty reports whether the server loaded no data at its start, by its own count, which it has
-// from 7.0 on. That count leaves out an append-only file and data from a master, so both are excluded.
+// beganEmpty reports whether the server loaded no data at its start, by its own count, which exists from 7.0 on. That
+// count leaves out an append-only file and data from a master, so that beganEmpty returns false with either.
 func (l *link) beganEmpty() (bool, error) {
 	loaded, err := l.info("persistence")
 	if err != nil || loaded["rdb_last_load_keys_loaded"] != "0" || loaded["rdb_last_load_keys_expired"] != "0" || loaded["aof_enabled"] != "0" || loaded["loading"] != "0" {

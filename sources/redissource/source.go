@@ -12,14 +12,13 @@ import (
 	"coordtop/sources/kit"
 )
 
-// Source watches one server. It implements sources.Source, sources.Focuser, which makes keys
-// that are polled and on screen be read as often as Options.PollMin allows, and
-// sources.Refresher.
+// Source watches one server. It implements sources.Source, sources.Focuser and sources.Refresher. Polled keys on screen
+// are read as often as Options.PollMin allows.
 type Source struct {
 	o        Options
 	selected *selection
-	keys     map[string]*key // of the watcher while a link lives
-	before   server          // of the last link: for the watcher of the next
+	keys     map[string]*key // used by the watcher while there is a link
+	before   server          // of the last link, for the watcher of the next
 
 	kit.Connector
 	focusHints
@@ -54,8 +53,8 @@ func (s *Source) dial(ctx context.Context) (kit.Conn, error) {
 	return l, nil
 }
 
-// Refresh reads everything again now, including keys that were refused. Commands that were refused
-// are tried again at the next connect.
+// Refresh reads everything again now, including keys that were refused. It tries refused commands again at the next
+// connect.
 func (s *Source) Refresh() {
 	s.o.Client.Refusals.Forget()
 	s.Hints.Refresh()
@@ -65,41 +64,39 @@ func (s *Source) Refresh() {
 type Options struct {
 	// Name is the source's name: Ref.Source of every primitive.
 	Name string
-	// Client has the server's address and login. The source sets its Name, PoolSize and
-	// ReadTimeout; Protocol 2 keeps to RESP2, anything else tries RESP3 first.
+	// Client has the server's address and login. The source sets its Name, PoolSize and ReadTimeout; With Protocol 2 it
+	// uses only RESP2, else it tries RESP3 first.
 	Client rediscoord.ClientOptions
-	// Selections are the keys to watch. None: locks are guessed among all keys, and
-	// About.Warnings says so.
+	// Selections are the keys to watch. Without any, locks are guessed among all keys, and About.Warnings reports that.
 	Selections []Selection
-	// Legible are patterns of text that may be shown of a value, or of a field of a lock's hash,
-	// although it is not positively a name: the match, or its first group.
+	// Legible are patterns of text in a value, or in a field of a lock's hash, that may be shown although it is not
+	// positively a name. The match is shown, or its first group.
 	Legible []*regexp.Regexp
 	// Labels are added to every primitive.
 	Labels []sources.Attr
-	// Forget is the time after which a key without an owner leaves the list. 0: an hour. Keys
-	// that are selected by their whole name, or expected, stay for ever.
+	// Forget is the time after which a key without an owner leaves the list. 0: an hour. Keys that are selected by
+	// their whole name, or expected, always stay.
 	Forget time.Duration
 	// PollMin and PollMax bound the pause between two looks at a key that is not
 	// pushed. 0: 250 ms and 5 s.
 	PollMin, PollMax time.Duration
-	// Resync is the pause between two full reads, which find changes that no push
-	// reported. 0: a minute. It is spread by a tenth.
+	// Resync is the pause between two full reads, which find changes that no push reported. 0: a minute. It varies at
+	// random by a tenth.
 	Resync time.Duration
 
 	// Share bounds the part of one of the server's cores that the search for keys uses. 0: 0.05.
 	Share float64
 
-	// unspread is the number of keys that the first sweep passes without a pause: small servers have no more. 0: 20,000.
+	// unspread is how many keys the first sweep scans without a pause. Small servers have no more. 0: 20,000.
 	unspread int
 	// Silence is the time-out of a ping or a read. 0: 3 s.
 	Silence time.Duration
-	// Quiet is the time without a push, and without another row on the screen, after which
-	// pings become rare. 0: 30 s.
+	// Quiet is the time after which pings become rare if there is no push and no new row on the screen. 0: 30 s.
 	Quiet time.Duration
 }
 
-// Selection is one or many keys to watch. Its Pattern is a key's name, or a pattern in Redis's
-// own language: * ? [a-z] \; KindUnknown is guessed from each name.
+// Selection is one or many keys to watch. Its Pattern is a key's name, or a pattern in Redis's own language: * ? [a-z]
+// \; if the kind is KindUnknown, it is guessed from each name.
 type Selection = sources.Selection
 
 func (o Options) withDefaults() Options {

@@ -8,12 +8,12 @@ import (
 	"coordtop/sources"
 )
 
-// swaps detects commands that replace all keys at once without a push, by the server's count of these
-// commands. A key that one of them changed is pushed only at its next write.
+// swaps detects commands that replace all keys at once without a push, by the server's count of these commands. The
+// server pushes a key that they changed only at its next write.
 type swaps struct {
-	counts string    // as last read; "": never
-	asked  time.Time // sending of that read
-	last   span      // of the last such command; zero: there was none on this link
+	counts string    // as last read; "" if never
+	asked  time.Time // when that read was sent
+	last   span      // of the last such command; zero if there was none on this link
 }
 
 // countSwaps reads the counts. With keyspace events, which do not report a flush, flushes count too.
@@ -33,7 +33,7 @@ func (w *watcher) countSwaps() error {
 	return err
 }
 
-// doubtOwners widens the time of an owner's change where a swap before the push may have caused it.
+// doubtOwners widens the time of an owner's change if an earlier swap may have caused the change.
 func (w *watcher) doubtOwners(told []finding) error {
 	changed := func(f finding) bool { return !f.since.IsZero() }
 	if !slices.ContainsFunc(told, changed) {

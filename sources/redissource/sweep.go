@@ -16,18 +16,18 @@ import (
 // sweep is one pass over everything: it reads all known keys, and searches for unknown ones.
 // It advances in small steps, so that pushes never wait for it.
 type sweep struct {
-	first    bool // after a connect: ends with Synced
+	first    bool // the first after a connect, which ends with Synced
 	discover bool // it reads only unknown keys
 	started  time.Time
 	rest     time.Time // no step before this
 	pending  []string  // names to read
 	nameless []string  // names without a word for a lock, to peek at
-	searches bool      // it scans
+	searches bool      // it scans for keys
 	scanning bool      // the scan is not complete
-	pattern  string    // to scan with; "": all keys
+	pattern  string    // pattern of the scan; "" for all keys
 	cursor   uint64
 	retries  int           // keys that were written during each try, which a first sweep must not leave out
-	scanned  int           // keys that were passed, in pages of scanCount
+	scanned  int           // scanned keys, in pages of scanCount
 	cost     time.Duration // of all steps
 	cut      bool          // it stopped before the end of the scan
 }
@@ -53,7 +53,7 @@ func (w *watcher) newSweep(first bool) *sweep {
 	return s
 }
 
-// beginResync starts a sweep that finds changes which no push reported.
+// beginResync starts a sweep that finds changes not reported by a push.
 func (w *watcher) beginResync(ctx context.Context) error {
 	role, err := askRole(ctx, w.link.conn, w.link.refusals())
 	if err != nil {
@@ -74,8 +74,8 @@ func (w *watcher) beginResync(ctx context.Context) error {
 	return nil
 }
 
-// step makes one round trip of the sweep. Except in the first sweep, the steps are spread so that they keep to
-// our share of the server.
+// step makes one round trip of the sweep. Except in the first sweep, the steps are spread so that they stay within our
+// share of the server.
 func (s *sweep) step(ctx context.Context, w *watcher) error {
 	start := time.Now()
 	if err := s.advance(ctx, w); err != nil {
@@ -116,7 +116,7 @@ func (s *sweep) advance(ctx context.Context, w *watcher) error {
 	return w.finish(s)
 }
 
-// wants reports whether the sweep still has to read k; nil is an unknown key.
+// wants reports whether the sweep must still read k, which is nil for an unknown key.
 func (s *sweep) wants(k *key) bool {
 	return k == nil || k.stale || !s.discover && k.sent.Before(s.started)
 }
@@ -203,10 +203,10 @@ func (w *watcher) finish(s *sweep) error {
 	return w.link.Send(sources.Change{Synced: true})
 }
 
-// mostFree bounds how many keys without an owner are remembered.
+// mostFree is the maximum number of keys without an owner that are kept.
 const mostFree = 100_000
 
-// forget drops keys that have had no owner for long.
+// forget drops keys that had no owner for Options.Forget.
 func (w *watcher) forget(now time.Time) error {
 	var free []*key
 	for _, k := range w.keys {

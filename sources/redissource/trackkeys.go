@@ -9,8 +9,8 @@ import (
 	"coordtop/coord/rediscoord"
 )
 
-// trackKeys has the server push on c the next change of each key that the read connection reads
-// after CLIENT CACHING YES. reason is why it does not; "": it does.
+// trackKeys makes the server push on c the next change of each key that the read connection reads after CLIENT CACHING
+// YES. reason is why the server does not, or "" if it does.
 func (l *link) trackKeys(ctx context.Context, c *pushConn) (reason string, err error) {
 	if c.id == 0 {
 		return "tracking keys one by one needs the right +client|id", nil
@@ -33,16 +33,15 @@ func refusedByKey(err error) string { return "tracking keys one by one is refuse
 type keyTracking struct {
 	began  time.Time      // start of the second that futile counts
 	futile map[string]int // pushes without a change, by key
-	evicts bool           // one key had too many of them, or too many keys had some
+	evicts bool           // one key had too many useless pushes, or too many keys had some
 }
 
-// mostFutile bounds the pushes per second without a change to one key, and the number of such
-// keys: a server whose table is full drops one key for each that is read, and pushes it
-// as if it had changed. A key that is written often in another database is only one.
+// mostFutile is the maximum number of pushes per second without a change to one key, and of keys with such pushes. A
+// server whose table is full drops one key for each key that is read, and pushes it as if it had changed. A key that is
+// often written in another database has such pushes as well, but is only one key.
 const mostFutile = 10
 
-// futilePush notes that a push about k came at this time without a change. It reports
-// whether k is not tracked any more.
+// futilePush notes a push about k without a change. It reports whether k is not tracked any more.
 func (t *keyTracking) futilePush(k *key, at time.Time) bool {
 	if !k.byKey {
 		return false
@@ -58,7 +57,7 @@ func (t *keyTracking) futilePush(k *key, at time.Time) bool {
 	return true
 }
 
-// arms reports whether a look at name has to make the server track it.
+// arms reports whether a look at name must make the server track the key.
 func (w *watcher) arms(name string, pushed bool) bool {
 	if w.link.push == nil || !w.link.push.byKey || w.link.push.covers(name) {
 		return false

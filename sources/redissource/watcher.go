@@ -10,16 +10,15 @@ import (
 	"coordtop/sources"
 )
 
-// watcher turns the pushes and reads of a link into changes. It is one goroutine: pushed keys and
-// ended leases come first, then one step at a time of other work. Such a step is made now and then
-// even while pushes never stop.
+// watcher turns the pushes and reads of a link into changes. One goroutine runs it. Pushed keys and ended leases come
+// first, then other work, one step at a time. Such a step is made from time to time even while pushes never stop.
 type watcher struct {
 	link     *link
 	space    string
 	keys     map[string]*key // outlives the link
-	served   uint64          // refreshes of hints
+	served   uint64          // number of served refreshes of hints
 	before   *server         // of the last link; outlives this one
-	unasked  bool            // no pushes were asked for, because no key was found yet to track
+	unasked  bool            // no pushes were requested, because there is no key to track yet
 	tracking keyTracking
 	ends     deadlines
 	listing  listing
@@ -39,12 +38,12 @@ type watcher struct {
 	status    status
 }
 
-// listing is the reading of all keys, again and again.
+// listing is the reading of all keys, repeatedly.
 type listing struct {
-	sweep    *sweep    // running; nil: none
-	again    bool      // a sweep is due at the end of the running one
-	complete bool      // the last listing was complete: an unknown name is a new key
-	listed   time.Time // start of the last complete listing; zero: none
+	sweep    *sweep    // the running sweep, or nil
+	again    bool      // another sweep is due after the running one
+	complete bool      // the last listing was complete, so that an unknown name is a new key
+	listed   time.Time // start of the last complete listing; zero if none
 	resync   time.Time // when the next sweep is due
 	stepped  time.Time // the last step of work that can wait
 }
@@ -53,7 +52,7 @@ type listing struct {
 type status struct {
 	became    string        // what happened to the server since the last link
 	becameHow sources.Known // of became
-	dataLost  bool          // by a restart, up to the end of the first sweep after it
+	dataLost  bool          // data was lost by a restart; until the end of the first sweep after it
 	about     sources.About // as last sent
 	polled    []string      // reasons why keys are polled
 	noScan    bool          // the user may not scan
@@ -74,7 +73,7 @@ func (w *watcher) run() error {
 	ctx := w.link.Context()
 	defer w.keepProofs()
 	w.space = strconv.Itoa(w.link.o.Client.DB)
-	w.link.hints.Refreshed(&w.served) // the first sweep serves it
+	w.link.hints.Refreshed(&w.served) // the first sweep serves this refresh
 	if err := w.link.Send(sources.Change{Relists: true}); err != nil {
 		return err
 	}
@@ -99,8 +98,8 @@ func (w *watcher) ref(name string) sources.Ref {
 	return sources.Ref{Source: w.link.o.Name, Space: w.space, Name: name}
 }
 
-// keepProofs notes for each key up to when this link missed no push, for the comparison with the first
-// read on the next link. The end of a lease is not pushed.
+// keepProofs notes for each key until when this link missed no push, for the comparison with the first read on the next
+// link. The end of a lease is not pushed.
 func (w *watcher) keepProofs() {
 	if w.checks.lossy || w.link.inbox.overflowed() {
 		return
@@ -144,8 +143,7 @@ func (w *watcher) setUp(ctx context.Context) error {
 	return w.describe()
 }
 
-// markStale marks every key to be sent at its next read, and to be armed again: pushes about it may
-// have been lost.
+// markStale marks every key to be sent at its next read, and to be armed again, because pushes may have been lost.
 func (w *watcher) markStale() {
 	for _, k := range w.keys {
 		k.stale, k.armed = true, false
@@ -162,7 +160,7 @@ func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
 	if w.link.push = c; c != nil {
 		w.link.adopt(c)
 	}
-	w.swaps.counts = "" // now it counts other commands
+	w.swaps.counts = "" // other commands are counted from now on
 	w.status.polled, w.unasked = reasons, w.link.selected.guess && len(guessed) == 0
 	w.poll.names, w.tracking = nil, keyTracking{}
 	for _, k := range w.keys {
@@ -172,7 +170,7 @@ func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
 	return nil
 }
 
-// admit adds a key to the pushed or the polled ones.
+// admit adds a key to the pushed or the polled keys.
 func (w *watcher) admit(k *key) {
 	w.keys[k.name] = k
 	covered := w.link.push.covers(k.name)
@@ -215,8 +213,8 @@ func (w *watcher) turn(ctx context.Context) error {
 	return w.wait(ctx, now)
 }
 
-// fallBehind drops pushes that have waited for longer than Options.Silence, and lists everything
-// anew: no row is fresh before it is read again.
+// fallBehind drops pushes if they have waited for longer than Options.Silence, and lists everything again, so that no
+// row is fresh before its next read.
 func (w *watcher) fallBehind() error {
 	w.link.inbox.drop()
 	w.status.dataLost = false
@@ -230,7 +228,7 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 	w.link.inbox.spread(maps.Keys(w.keys))
 	if w.link.inbox.overflowed() {
 		w.checks.lossy = true
-		for _, k := range w.keys { // any may have been pushed
+		for _, k := range w.keys { // any key may have been pushed
 			k.armed = false
 		}
 		w.resyncSoon()
@@ -262,7 +260,7 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 	return true, w.look(ctx, names, notices)
 }
 
-// wait sleeps until there is work, for a second at most.
+// wait sleeps until there is work, for at most a second.
 func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	changed, next := w.link.hints.Changed(), w.listing.resync
 	switch {

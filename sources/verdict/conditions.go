@@ -5,19 +5,19 @@ import (
 	"coordtop/sources"
 )
 
-// condition is all there is to know of a fault.
+// condition describes a fault.
 type condition struct {
-	name     string                       // in JSON and for --fail-on
-	chip     string                       // of rows that have it, behind their number
-	when     string                       // for people, with the thresholds that are in use unless they are changed
-	grade    string                       // so, too
-	judge    func(j *Judge) Severity      // Well: it is not so. Blind: it is so, and no problem of the row's own
-	since    func(j *Judge) sources.Stamp // of those for which it is so, as the next two are
+	name     string                       // name in JSON and for --fail-on
+	chip     string                       // text after the number of rows that have it
+	when     string                       // condition for people, with the default thresholds
+	grade    string                       // severity for people, with the default thresholds
+	judge    func(j *Judge) Severity      // Well if the row has no such fault; Blind if it has, but that is no problem by itself
+	since    func(j *Judge) sources.Stamp // called only if the row has the fault, like the next two
 	sentence func(j *Judge) string
-	states   []sources.Status // whose words say as much as the sentence
+	states   []sources.Status // states whose words contain the same as the sentence
 }
 
-// conditions are the conditions of all faults.
+// conditions has the conditions of all faults.
 var conditions = [faults]condition{
 	None: {judge: func(*Judge) Severity { return Well }},
 	TwoOwners: {

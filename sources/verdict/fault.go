@@ -5,7 +5,7 @@ import "slices"
 // Fault is a kind of problem.
 type Fault uint8
 
-// The faults, those before the others that say more where several are equally grave.
+// The faults. Of several faults of equal severity, the first is shown, so that more specific ones stand first.
 const (
 	None Fault = iota
 	TwoOwners
@@ -20,16 +20,16 @@ const (
 	faults
 )
 
-// FaultCount is the number of faults, None included.
+// FaultCount is the number of faults, including None.
 const FaultCount = int(faults)
 
-// String is its name in JSON and for --fail-on, as "no-leader".
+// String returns the name in JSON and for --fail-on, for example "no-leader".
 func (f Fault) String() string { return conditions[f].name }
 
-// Chip is the text behind the number of rows that have the fault, as "without a leader".
+// Chip returns the text after the number of rows that have the fault, for example "without a leader".
 func (f Fault) Chip() string { return conditions[f].chip }
 
-// Named returns the fault of a name; None: there is none.
+// Named returns the fault with a name, or None.
 func Named(name string) Fault { return Fault(max(slices.Index(Names(), name)+1, 0)) }
 
 // Names returns the names of all faults.

@@ -6,7 +6,7 @@ import (
 	"coordtop/sources"
 )
 
-// grade returns a severity where something is so, else Well.
+// grade returns the severity if so is true, else Well.
 func grade(sev Severity, so bool) Severity {
 	if so {
 		return sev
@@ -16,8 +16,9 @@ func grade(sev Severity, so bool) Severity {
 
 func unknown(*Judge) sources.Stamp { return sources.Stamp{} }
 
-// noLeader grades a row that nobody owns. A hand-over takes a moment; but nobody hands over what was
-// lost, nor what nobody owned when we came, for the first time or after so long that it may have lasted longer.
+// noLeader grades a row that nobody owns. A hand-over takes a moment, so that the grade waits. It does not wait if the
+// last owner lost the row, or if nobody owned it at the first look, or at a look after such a long pause that a
+// hand-over would have ended.
 func noLeader(j *Judge) Severity {
 	switch j.v.Last {
 	case sources.StatusNoLeader, sources.StatusNoCandidates:
@@ -29,7 +30,7 @@ func noLeader(j *Judge) Severity {
 		return Well
 	}
 	since, most := j.row.Nobody, j.State.Thresholds.NoLeader
-	atOnce := since.How == sources.AtLeast || lost(j.row) || since.At.Sub(since.Earliest()) >= most // as where it is absent, which has no instant
+	atOnce := since.How == sources.AtLeast || lost(j.row) || since.At.Sub(since.Earliest()) >= most // as for an absent row, whose instant is unknown
 	if !atOnce && !j.passed(since.At.Add(most-1)) {
 		return Well
 	}
@@ -39,7 +40,7 @@ func noLeader(j *Judge) Severity {
 	return Warn
 }
 
-// mustBeOwned reports whether a row without an owner should have one: others are just free.
+// mustBeOwned reports whether a row without an owner should have one. Other rows are just free.
 func mustBeOwned(row *sources.Row) bool { return row.Expected || row.Kind == sources.KindElection }
 
 // lost reports whether the last owner of a row that nobody owns is known to have lost it.
@@ -48,7 +49,7 @@ func lost(row *sources.Row) bool {
 	return last != nil && last.Cause.Loss(last.How)
 }
 
-// lastTerm returns the last term of a row if it is over; nil: it is not, or none is known.
+// lastTerm returns the last term of a row if that is over, else nil.
 func lastTerm(row *sources.Row) *sources.Term {
 	if n := len(row.Terms); n > 0 && row.Terms[n-1].End.How != sources.Unknown {
 		return &row.Terms[n-1]
@@ -66,7 +67,7 @@ func noTTL(j *Judge) Severity {
 	return grade(Warn, !j.row.NoTTLByDesign())
 }
 
-// endless returns an owner whose ownership nothing ends; nil: there is none.
+// endless returns an owner whose ownership nothing ends, or nil.
 func (j *Judge) endless() *sources.Owner {
 	for i := range j.row.Owners {
 		if o := &j.row.Owners[i]; o.Endless() {
@@ -76,8 +77,8 @@ func (j *Judge) endless() *sources.Owner {
 	return nil
 }
 
-// overdueAt returns the instant at which the running term will have lasted as long as the longest before it.
-// Zero: never, because no earlier one is of known length, so that nothing is usual.
+// overdueAt returns the instant at which the running term will have lasted as long as the longest term before it. It
+// returns zero if no earlier term has a known length, so that nothing is usual.
 func overdueAt(row *sources.Row) time.Time {
 	n := len(row.Terms)
 	if n < 2 || row.Terms[n-1].End.How != sources.Unknown {
@@ -88,7 +89,7 @@ func overdueAt(row *sources.Row) time.Time {
 	for i := range row.Terms[:n-1] {
 		held := row.Terms[i].Held()
 		if held.Max == sources.Endless {
-			held.Max = held.Min // it lasted so long at least, which alone makes nothing usual
+			held.Max = held.Min // only a lower bound is known, which alone does not show what is usual
 		} else {
 			known = known || held.Max > 0
 		}
@@ -100,7 +101,7 @@ func overdueAt(row *sources.Row) time.Time {
 	return row.Terms[n-1].Start.At.Add(usual)
 }
 
-// longWait grades the wait of the first waiter. Candidates of an election wait as long as it takes.
+// longWait grades the wait of the first waiter. Candidates of an election may wait without limit.
 func longWait(j *Judge) Severity {
 	first, t := j.row.Queue.WaitingSince().At, &j.State.Thresholds
 	switch {
@@ -117,8 +118,8 @@ func ownerIdle(row *sources.Row) bool {
 	return len(row.Owners) == 1 && row.Owners[0].Idle != sources.NotIdle
 }
 
-// fullAt returns the instant at which no permit of a semaphore will have been free for long while somebody
-// waits. Zero: never, because one is free, nobody waits, or since when is not known.
+// fullAt returns the instant at which a semaphore with waiters will have had no free permit for too long. It returns
+// zero if a permit is free, nobody waits, or the beginning is unknown.
 func fullAt(row *sources.Row, t *sources.Thresholds) time.Time {
 	since := row.TakenSince()
 	if since.IsZero() || !row.Limited() || row.Taken < row.Limit || row.Queue.Len == 0 {

@@ -10,13 +10,13 @@ import (
 // Severity grades a verdict.
 type Severity uint8
 
-// The severities, the gravest first.
+// The severities, the most severe first.
 const (
 	Bad   Severity = iota // needs a person
 	Warn                  // worth a look
 	Well                  // normal life
-	Free                  // nobody owns it, which is normal too
-	Blind                 // it is not known
+	Free                  // nobody owns it, which is also normal
+	Blind                 // unknown
 )
 
 // Problem reports whether the severity is that of a problem.
@@ -33,12 +33,12 @@ const ChangesSpan = time.Hour
 // Verdict is the judgement of a row at an instant.
 type Verdict struct {
 	Status   sources.Status
-	Last     sources.Status // as far as is known: Status, but for a row that is stale
+	Last     sources.Status // the last known Status; equal to Status unless the row is stale
 	Severity Severity
-	Known    Severity // of Last: Severity, but for a row that is stale
-	Lead     Fault    // the gravest of its problems; None: it has none
+	Known    Severity // severity of Last; equal to Severity unless the row is stale
+	Lead     Fault    // the most severe problem, or None
 	Faults   Faults
-	Changes  uint16 // of owner within ChangesSpan, to the minute
+	Changes  uint16 // changes of owner within ChangesSpan, to the minute
 }
 
 // Problem reports whether the row has a problem, or had one when it was last known.
@@ -48,26 +48,26 @@ func (v *Verdict) Problem() bool { return v.Known.Problem() }
 type Problem struct {
 	Fault
 	Severity
-	Since    sources.Stamp // Unknown: it is not known since when
+	Since    sources.Stamp // How is Unknown if that is unknown
 	Sentence string
-	Told     bool // the word of the row's Status says as much
+	Told     bool // the word of the row's Status contains the same
 }
 
 // Judge weighs the rows of a State.
 type Judge struct {
 	State *sources.State
-	Names sources.Names // of all its rows, to find what is owned elsewhere too; nil: nothing is
+	Names sources.Names // of all rows, to find the same lock in other scopes; may be nil
 
-	row   *sources.Row // that is judged, as are the rest
+	row   *sources.Row // the row being judged; the next fields belong to it
 	v     Verdict
 	asked time.Time
-	now   time.Time    // asked, or when the row was last known
-	until time.Time    // the first instant at which the verdict may change; zero: it does not
-	rival *sources.Row // the same lock elsewhere, owned by another; nil: there is none
+	now   time.Time    // the given time, or when the row was last known
+	until time.Time    // the first instant at which the verdict may change; zero if never
+	rival *sources.Row // the same lock elsewhere with another owner, or nil
 }
 
-// Weigh judges a row at now. As long as the row and its peers stay as they are, in scopes of the same health,
-// the verdict is the same up to the instant that it returns; zero: for ever.
+// Weigh judges a row at now. While the row, its peers and the health of their scopes do not change, the verdict is
+// valid until the returned instant, or without limit if that is zero.
 func (j *Judge) Weigh(row *sources.Row, now time.Time) (v Verdict, until time.Time) {
 	j.begin(row, now)
 	j.v.Known = j.calm()
@@ -88,7 +88,7 @@ func (j *Judge) Weigh(row *sources.Row, now time.Time) (v Verdict, until time.Ti
 	return j.v, j.until
 }
 
-// Problems lists what is wrong with a row at now, the gravest first.
+// Problems lists what is wrong with a row at now, the most severe first.
 func (j *Judge) Problems(row *sources.Row, now time.Time) (list []Problem) {
 	v, _ := j.Weigh(row, now)
 	for sev := Bad; sev <= Blind; sev++ {
@@ -101,7 +101,7 @@ func (j *Judge) Problems(row *sources.Row, now time.Time) (list []Problem) {
 	return list
 }
 
-// begin sets the row that is judged, with all that conditions ask for.
+// begin sets the row that is judged, with all facts that conditions need.
 func (j *Judge) begin(row *sources.Row, now time.Time) {
 	j.row, j.asked, j.now, j.until = row, now, now, time.Time{}
 	j.v = Verdict{Status: row.StatusAt(j.State, now)}
@@ -111,7 +111,7 @@ func (j *Judge) begin(row *sources.Row, now time.Time) {
 	}
 	j.v.Changes = uint16(min(row.Changes(j.now, ChangesSpan), 1<<16-1))
 	if minute := j.now.Truncate(time.Minute).Add(time.Minute); j.v.Changes > 0 || row.Changes(minute, ChangesSpan) > 0 {
-		j.changesAt(minute) // they are counted by the minute, as losses are
+		j.changesAt(minute) // changes are counted by the minute, like losses
 	}
 	j.rival = j.rivalOf(row)
 }
@@ -123,24 +123,24 @@ func (j *Judge) calm() Severity {
 		return Blind
 	case sources.StatusNoLeader, sources.StatusNoCandidates, sources.StatusFree, sources.StatusAbsent:
 		return Free
-	case sources.StatusLed, sources.StatusHeld: // what is full is never late
+	case sources.StatusLed, sources.StatusHeld: // a full semaphore is never late
 		j.changesAt(j.row.LateAt(j.State.Thresholds))
 	case sources.StatusLedLate, sources.StatusHeldSilent:
-		if j.row.RenewEvery() > 0 { // a server that falls silent excuses it
+		if j.row.RenewEvery() > 0 { // a silent server excuses the owner
 			j.changesAt(j.now)
 		}
 	}
 	return Well
 }
 
-// changesAt notes that the verdict may change at an instant; zero: never.
+// changesAt notes that the verdict may change at an instant, unless that is zero.
 func (j *Judge) changesAt(at time.Time) {
 	if !at.IsZero() && (j.until.IsZero() || at.Before(j.until)) {
 		j.until = at
 	}
 }
 
-// passed reports whether an instant is over; zero: it never is.
+// passed reports whether an instant is over; a zero instant never is.
 func (j *Judge) passed(at time.Time) bool {
 	if !at.IsZero() && j.now.After(at) {
 		return true
@@ -149,7 +149,7 @@ func (j *Judge) passed(at time.Time) bool {
 	return false
 }
 
-// Silence grades a source that should answer and has not for so long.
+// Silence grades a source that should answer but has been silent for the given time.
 func Silence(silent time.Duration, t *sources.Thresholds) Severity {
 	if silent >= t.Stale {
 		return Bad
@@ -157,8 +157,8 @@ func Silence(silent time.Duration, t *sources.Thresholds) Severity {
 	return Warn
 }
 
-// LeaderMissed reports whether it is trouble that nobody owns a row: it should always be owned, or is an
-// election that had a leader. Whether another election should have one is not known.
+// LeaderMissed reports whether the missing owner of a row is a problem: the row should always be owned, or is an
+// election that had a leader. For another election it is unknown whether it should have a leader.
 func LeaderMissed(row *sources.Row) bool {
 	return row.Expected || row.Kind == sources.KindElection && len(row.Terms) > 0
 }

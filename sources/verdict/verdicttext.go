@@ -7,7 +7,7 @@ import (
 	"coordtop/sources"
 )
 
-// maxLabel is the most bytes that a sentence repeats of a text that others wrote.
+// maxLabel is how many bytes of a foreign text a sentence repeats at most.
 const maxLabel = 120
 
 const absent = "it does not exist"
@@ -22,7 +22,7 @@ func (j *Judge) ownerLabel() string {
 	return "an owner"
 }
 
-// vacantSentence also names the last owner of the row, and how its ownership ended.
+// vacantSentence returns a sentence about a row without an owner, with the last owner and the end of its ownership.
 func (j *Judge) vacantSentence() string {
 	text := "nobody owns it"
 	switch {
@@ -46,7 +46,7 @@ func (j *Judge) vacantSentence() string {
 	return text
 }
 
-// bothSentence names those who own what only one may own.
+// bothSentence returns a sentence with the owners of a row that only one may own.
 func (j *Judge) bothSentence() string {
 	if j.v.Last == sources.StatusConflict {
 		var names []string

@@ -25,7 +25,7 @@ type companion struct {
 	key func(lock string) string
 }
 
-// The places of the companions in the table of formats.
+// The indexes of companions in the lists that Companions returns.
 const (
 	// Of a lock of Redisson.
 	atSubscribers, atQueue, atDeadlines, atFence = 0, 1, 2, 3
@@ -35,7 +35,7 @@ const (
 	atQueued, atPrimed = 0, 1
 )
 
-// Companions lists what to read with the key: Read takes the contents in the same order.
+// Companions returns what to read with the key. Read expects the contents in the same order.
 func (f *Format) Companions(key string) []Companion {
 	list := make([]Companion, len(f.beside))
 	for i, c := range f.beside {
@@ -47,7 +47,7 @@ func (f *Format) Companions(key string) []Companion {
 	return list
 }
 
-// channelOf returns the function that names a lock's channel or companion as Redisson's prefixName does.
+// channelOf returns a function that names a lock's channel or companion in the same way as Redisson's prefixName.
 func channelOf(prefix string) func(string) string {
 	return func(lock string) string { return prefix + ":" + tagged(lock) }
 }

@@ -1,5 +1,5 @@
-// Package lockformat knows the formats in which programs keep locks, semaphores and elections in
-// Redis: one table with the name, value and type of each, the way to read it, and its release.
+// Package lockformat knows the formats in which programs keep locks, semaphores and elections in Redis. One table has
+// the name, value and type of each, the way to read it, and its release.
 //
 // It may import coord/rediscoord, sources, internal/ground/legible.
 //
@@ -16,21 +16,20 @@
 //
 // # How certain it is
 //
-// Certain entries have a name or a value that no other program has. Of the other entries, only the
-// library is uncertain where the name is that of a lock; where only the value suggests a lock, as a
-// UUID alone does, the lock itself is a guess, too: Weak.
+// A Certain entry has a name or a value that no other program has. For another entry, if the name is that of a lock,
+// only the library is uncertain. If only the value suggests a lock, for example a UUID alone, the lock itself is a
+// guess as well: Weak.
 //
 // # What is shown of a value
 //
-// The value of a lock, a field of its hash or a member of its sorted set is enough to release
-// it. So only text that rediscoord.OwnerOf allows leaves this package, and
-// no part of a value that a format knows to be a nonce.
+// The value of a lock, a field of its hash or a member of its sorted set is enough to release it. So only text that
+// rediscoord.OwnerOf allows leaves this package, and never a part of a value that a format defines as a nonce.
 //
 // # Release
 //
-// Release describes a forced release, apart from the comparison, as data: the part that is removed,
-// the part that is given back, the messages that wake waiters, and whether the
-// old owner's own release compares. The package sends nothing.
+// Release describes a forced release, without the comparison, as data: the part that is removed, the part that is
+// returned to another key, the messages that wake waiters, and whether the old owner's own release compares. The
+// package sends nothing.
 //
 // All functions are pure and safe for concurrent use.
 package lockformat

@@ -10,8 +10,8 @@ import (
 	"coordtop/sources"
 )
 
-// Word finds the last part of a key's name that has a word for a lock: locks, myLock, lease.
-// end is the end of that part, its separator included; 0: there is none.
+// Word finds the last part of a key's name that has a word for a lock, for example locks, myLock or lease. end is the
+// end of that part, including its separator, or 0 if there is none.
 func Word(key string) (end int, kind sources.Kind) {
 	for start := 0; start <= len(key); {
 		stop := len(key)
@@ -40,8 +40,8 @@ func continues(rest string) bool {
 	return words[next] == sources.KindUnknown && !slices.Contains([]string{"key", "id", "name", "node", "host"}, next)
 }
 
-// wordIn returns the kind of the last word for a lock in a part. A part is one word, or several that
-// begin with capitals.
+// wordIn returns the kind of the last word for a lock in a part. A part is one word, or several words that begin with
+// capitals.
 func wordIn(part string) (kind sources.Kind) {
 	if part == "" || len(part) > longestPart {
 		return sources.KindUnknown
@@ -54,7 +54,7 @@ func wordIn(part string) (kind sources.Kind) {
 		switch k := words[strings.ToLower(part[start:i])]; {
 		case k != sources.KindUnknown:
 			kind = k
-		case kind == sources.KindElection: // masterData
+		case kind == sources.KindElection: // for example masterData
 			kind = sources.KindUnknown
 		}
 		start = i
@@ -62,7 +62,7 @@ func wordIn(part string) (kind sources.Kind) {
 	return kind
 }
 
-// longestPart is the length in bytes of the longest part that is searched for words.
+// longestPart is the maximum length in bytes of a part that is searched for words.
 const longestPart = 64
 
 var words = map[string]sources.Kind{
@@ -73,8 +73,8 @@ var words = map[string]sources.Kind{
 	"semaphore": sources.KindSemaphore, "semaphores": sources.KindSemaphore,
 }
 
-// NamesSecret reports whether a part of a key's name is a word for something that has a random value and
-// is no lock, such as session or csrf.
+// NamesSecret reports whether a part of a key's name is a word for something with a random value that is no lock, such
+// as session or csrf.
 func NamesSecret(key string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(key), func(r rune) bool { return strings.ContainsRune(Separators, r) }), func(part string) bool {
 		return secrets[strings.TrimSuffix(part, "s")] || strings.Contains(part, "sess")
@@ -86,9 +86,8 @@ var secrets = map[string]bool{
 	"auth": true, "oauth": true, "refresh": true, "captcha": true, "cookie": true, "login": true, "password": true, "reset": true, "idempotency": true, "secret": true, "apikey": true,
 }
 
-// ByName finds the lock that a key belongs to, by its name alone. lock is the main key of the
-// lock, key itself or another; "": the key belongs to a library, but to no lock. ok is false
-// where the name proves nothing.
+// ByName finds the lock that a key belongs to, by its name alone. lock is the main key of the lock, which may be the
+// key itself. It is "" if the key belongs to a library, but to no lock. ok is false if the name proves nothing.
 func ByName(key string) (lock string, ok bool) {
 	if lock, ok := redissonLock(key); ok {
 		return lock, true
@@ -112,7 +111,7 @@ func ByName(key string) (lock string, ok bool) {
 	return "", false
 }
 
-// fixed returns the format that a name alone proves; nil: none.
+// fixed returns the format that a name alone proves, or nil.
 func fixed(key string) *Format {
 	for i := range table {
 		if f := &table[i]; f.fixed && f.name.match(key) {
@@ -122,7 +121,7 @@ func fixed(key string) *Format {
 	return nil
 }
 
-// redissonLock returns the lock that a companion key of Redisson belongs to; "": none.
+// redissonLock returns the lock that a companion key of Redisson belongs to, or "".
 func redissonLock(key string) (lock string, ok bool) {
 	for _, prefix := range []string{redissonQueue, redissonDeadlines, redissonFence} {
 		if rest, ok := strings.CutPrefix(key, prefix+":"); ok {
@@ -141,13 +140,13 @@ func redissonLock(key string) (lock string, ok bool) {
 	return "", false
 }
 
-// IsPermits reports whether a key has the name of the sorted set in which Redisson keeps the taken
-// permits of a semaphore. The key of the semaphore itself holds only a number.
+// IsPermits reports whether a key has the name of the sorted set in which Redisson keeps the taken permits of a
+// semaphore. The key of the semaphore contains only a number.
 func IsPermits(key string) bool {
 	return strings.HasPrefix(key, "{") && strings.HasSuffix(key, "}"+redissonPermits)
 }
 
-// Prefix returns the prefix that a key shares with other locks of its program; "": none.
+// Prefix returns the prefix that a key shares with other locks of its program, or "".
 func Prefix(key string) string {
 	if end, _ := Word(key); end > 0 {
 		return key[:end]
@@ -158,9 +157,8 @@ func Prefix(key string) string {
 	return ""
 }
 
-// NamesOwner reports whether a key's name contains a field of another key's hash, as the keys beside
-// Redisson's read-write lock do. Whoever knows the field can release the lock, so the name must not
-// be shown.
+// NamesOwner reports whether a key's name contains a field of another key's hash, as the companions of Redisson's
+// read-write lock do. The name must not be shown, because the field is enough to release the lock.
 func NamesOwner(key string) bool {
 	at := strings.LastIndex(key, redissonReader)
 	return at >= 0 && isCount(key[at+len(redissonReader):])
@@ -186,7 +184,7 @@ var (
 	uniqueJob = lazy.Regexp(`^(uniquejobs:[0-9a-f]{16,64}(?::RUN)?)(?::LOCKED|:QUEUED|:PRIMED|:INFO)?$`)
 )
 
-// tagged returns a lock's name as Redisson writes it into the name of a companion.
+// tagged returns a lock's name in the form that Redisson uses in the name of a companion.
 func tagged(key string) string {
 	if strings.Contains(key, "{") {
 		return key

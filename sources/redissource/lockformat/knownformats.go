@@ -6,8 +6,8 @@ import (
 	"coordtop/sources"
 )
 
-// table has every known format. The first match counts, so formats that prove more
-// stand first. A comment names the source that was read: repository, file.
+// table has every known format. The first match is used, so that formats that prove more stand first. A comment names
+// the source that was read: repository, file.
 var table = []Format{
 	// Redisson (redisson/redisson, RedissonLock, RedissonReadLock, RedissonFairLock, RedissonFencedLock).
 	{
@@ -70,9 +70,9 @@ var table = []Format{
 	{Program: "rq", Kind: sources.KindElection, Certain: true, typ: String, name: name{part: "rq:scheduler-lock:"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: always}},
 	// resque/resque-scheduler, lib/resque/scheduler/locking.rb.
 	{Program: "resque-scheduler", Kind: sources.KindElection, Certain: true, typ: String, name: name{part: "resque_scheduler_master_lock"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: "in two steps"}},
-	// defunkt/resque-lock, lib/resque/plugins/lock.rb, behind resque's namespace.
+	// defunkt/resque-lock, lib/resque/plugins/lock.rb, after resque's namespace.
 	{Program: "resque-lock", Kind: sources.KindMutex, Certain: true, NoTTL: true, typ: String, name: name{begins: "resque:lock:"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: always}},
-	// kenn/redis-mutex, lib/redis_mutex.rb: the value is when it ends.
+	// kenn/redis-mutex, lib/redis_mutex.rb: the value is the end of the lock.
 	{Program: "redis-mutex", Kind: sources.KindMutex, Certain: true, NoTTL: true, typ: String, name: name{part: "RedisMutex:"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: "in two steps"}},
 	// veeqo/activejob-uniqueness, lib/active_job/uniqueness/lock_key.rb.
 	{Program: "activejob-uniqueness", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "activejob_uniqueness:"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey}},
@@ -89,21 +89,21 @@ var table = []Format{
 	// jlinn/quartz-redis-jobstore, RedisJobStoreSchema.java, AbstractRedisStorage.java.
 	{Program: "Quartz", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "trigger_lock:"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: always}},
 	{Program: "Quartz", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "quartz", ends: "lock"}, values: isUUID, Release: Release{Removes: rediscoord.WholeKey, Unchecked: "in two steps"}},
-	// marcoCasamento/Hangfire.Redis.StackExchange, RedisLock.cs, RedisStorageOptions.cs: any resource behind the prefix.
+	// marcoCasamento/Hangfire.Redis.StackExchange, RedisLock.cs, RedisStorageOptions.cs: any resource after the prefix.
 	{Program: "Hangfire", Kind: sources.KindMutex, Certain: true, typ: String, name: name{begins: "{hangfire}:"}, values: isUUID, Release: Release{Removes: rediscoord.WholeKey}},
 	{Program: "Hangfire", Kind: sources.KindMutex, Certain: true, typ: String, name: name{begins: "hangfire:"}, values: isUUID, Release: Release{Removes: rediscoord.WholeKey}},
 	// swarthy/redis-semaphore, src/RedisMutex.ts.
 	{Program: "redis-semaphore", Kind: sources.KindMutex, Certain: true, typ: String, name: name{begins: "mutex:"}, values: isUUID, Release: Release{Removes: rediscoord.WholeKey}},
-	// zyno-io/dk-server-foundation, src/services/leader.ts; coordtop writes the same.
+	// zyno-io/dk-server-foundation, src/services/leader.ts; coordtop uses the same form.
 	{Program: "LeaderService", Kind: sources.KindElection, typ: String, name: name{part: "leader:"}, values: isUUID | isUUIDData, Release: Release{Removes: rediscoord.WholeKey}},
 
-	// django-commons/django-redis, django_redis/client/default.py: redis-py's lock behind prefix and version.
+	// django-commons/django-redis, django_redis/client/default.py: redis-py's lock after prefix and version.
 	{Program: "django-redis", Certain: true, Nonce: true, typ: String, name: name{pattern: versioned}, values: isHexTime, Release: Release{Removes: rediscoord.WholeKey}},
 	// redis/redis-py, redis/lock.py.
 	{Program: "redis-py", Nonce: true, typ: String, Certain: true, values: isHexTime, Release: Release{Removes: rediscoord.WholeKey}},
 	// mike-marcacci/node-redlock, src/index.ts.
 	{Program: "node-redlock", typ: String, Weak: true, values: isHex, Release: Release{Removes: rediscoord.WholeKey}},
-	// go-redsync/redsync, mutex.go; go-co-op/gocron-redis-lock takes its locks with it.
+	// go-redsync/redsync, mutex.go; go-co-op/gocron-redis-lock uses it for its locks.
 	{Program: "redsync", typ: String, values: isBase64, Release: Release{Removes: rediscoord.WholeKey}},
 	// symfony/symfony, src/Symfony/Component/Lock/Store/RedisStore.php, before 5.2.
 	{Program: "Symfony", typ: String, values: isBase64Long, Release: Release{Removes: rediscoord.WholeKey}},
@@ -113,14 +113,14 @@ var table = []Format{
 	{Program: "Laravel", typ: String, Weak: true, needsWord: true, values: isRandom16 | isSerialized16, Release: Release{Removes: rediscoord.WholeKey}},
 	// SPSCommerce/redlock-py, redlock/__init__.py: get_unique_id.
 	{Program: "redlock-py", typ: String, Weak: true, values: isRandom22, Release: Release{Removes: rediscoord.WholeKey}},
-	// spring-projects/spring-integration, RedisLockRegistry.java: a colon stands behind the registry;
-	// leandromoreira/redlock-rb, lib/redlock/client.rb: any name; many of one's own.
+	// spring-projects/spring-integration, RedisLockRegistry.java: a colon follows the registry;
+	// leandromoreira/redlock-rb, lib/redlock/client.rb: any name.
 	{Program: "Spring or redlock-rb", typ: String, Weak: true, name: name{pattern: registered}, values: isUUID, Release: Release{Removes: rediscoord.WholeKey, wake: wakeSpring}},
 	{Program: "redlock-rb", typ: String, Weak: true, values: isUUID, Release: Release{Removes: rediscoord.WholeKey}},
 }
 
 var (
-	// versioned matches a key of Django's cache: a prefix that is mostly empty, a version, the key.
+	// versioned matches a key of Django's cache: a prefix (usually empty), a version, the key.
 	versioned = lazy.Regexp(`^[^:]*:\d{1,4}:.`)
 	// cached matches a key of Laravel's cache: the slug of the application, _cache_ or -cache-, the key.
 	cached = lazy.Regexp(`[0-9a-z][_-]cache[_-]:?.`)

@@ -18,30 +18,30 @@ type Options struct {
 	Kind    sources.Kind // KindUnknown: not configured
 	Legible []*regexp.Regexp
 
-	// Counted reports whether the taken permits of the semaphore were read before: then an empty set
-	// means that all are free.
+	// Counted reports whether the taken permits of the semaphore were read before, so that an empty set means that all
+	// are free.
 	Counted bool
 }
 
-// Lock is a lock as its key and companions show it.
+// Lock is the lock that a key and its companions show.
 type Lock struct {
-	Format  *Format // nil: of no known format
-	Program string  // "": none is known
+	Format  *Format // nil if unknown
+	Program string  // "" if unknown
 	Kind    sources.Kind
 	Mode    sources.Mode
 	Owners  []sources.Owner
-	Limit   uint64 // 0: unknown, or given by the kind and the mode
+	Limit   uint64 // 0 if unknown, or if kind and mode decide
 	Queue   sources.Queue
-	Note    string // the reason why the owners are unknown; "": they are known
-	OwnEnds bool   // the key does not end when its owners do
-	Likely  bool   // Program is likely: others write the same
+	Note    string // why the owners are unknown; "" if they are known
+	OwnEnds bool   // the key does not end with its owners
+	Likely  bool   // Program is only likely, because others write the same
 	Guess   bool   // only the name, or the value alone, suggests that it is a lock
 
-	key string // its name
+	key string // name of the key
 }
 
-// Read interprets a key that exists. beside has the contents of the format's Companions in their
-// order; nil: they were not read. The owners are sorted by their IDs.
+// Read interprets a key that exists. beside has the contents of the format's Companions, in their order; it is nil if
+// they were not read. The owners are sorted by their IDs.
 func Read(key string, c *Content, beside []Content, o Options) Lock {
 	_, word := Word(key)
 	f := Find(key, c, o.Kind)
@@ -62,7 +62,7 @@ func Read(key string, c *Content, beside []Content, o Options) Lock {
 	return l
 }
 
-// readUnknown reads a key of no known format.
+// readUnknown reads a key of unknown format.
 func (l *Lock) readUnknown(c *Content, _ []Content, o Options) {
 	switch {
 	case c.Type == String:
@@ -76,7 +76,7 @@ func (l *Lock) readUnknown(c *Content, _ []Content, o Options) {
 	}
 }
 
-// readText reads a value that stands for the one owner: its name, its nonce, or a text without either.
+// readText reads a value that stands for the only owner: a name, a nonce, or another text.
 func (l *Lock) readText(c *Content, _ []Content, o Options) {
 	if l.Kind == sources.KindSemaphore && isCount(string(c.Text)) {
 		l.Note = "a count of free permits: it does not tell who owns the others"
@@ -88,7 +88,8 @@ func (l *Lock) readText(c *Content, _ []Content, o Options) {
 // Nobody is the label of an owner whose value has no name.
 const Nobody = "?"
 
-// textOwner makes the owner of a value. It shows only what is positively a name, or is legible by a pattern.
+// textOwner returns the owner that a value stands for. It shows only text that is positively a name or matches a
+// pattern.
 func textOwner(key string, c *Content, patterns []*regexp.Regexp) sources.Owner {
 	v := rediscoord.OwnerOf(c.Text, patterns...)
 	o := sources.Owner{ID: v.ID, Label: v.Label, Permits: 1}
@@ -97,20 +98,20 @@ func textOwner(key string, c *Content, patterns []*regexp.Regexp) sources.Owner 
 	}
 	switch {
 	case NamesNobody(c.Text) && rediscoord.Matched(string(c.Text), patterns) == "":
-		o.Label, o.Program = Nobody, sources.ProgramOf(key, Nobody) // of each lock another
+		o.Label, o.Program = Nobody, sources.ProgramOf(key, Nobody) // a different program for each lock
 		if !v.Opaque {
 			o.Attrs = []sources.Attr{{Key: "value", Value: v.Label}}
 		}
 	case len(v.Data) > 0:
 		o.Data = sources.NewBlob(v.Data, c.Size-(len(c.Text)-len(v.Data)))
-	case v.Opaque: // it may prove ownership: only its length is shown
+	case v.Opaque: // it may prove ownership, so only its length is shown
 		o.Data = sources.Blob{Len: c.Size}
 	}
 	return o
 }
 
-// readMetadata reads a value of redislock: a nonce, and without a separator a text that the program
-// chose. Of the text only a name is shown.
+// readMetadata reads a value of redislock: a nonce, and without a separator a text that the program chose. It shows the
+// text only if that is a name.
 func (l *Lock) readMetadata(c *Content, _ []Content, o Options) {
 	l.readText(c, nil, o)
 	if len(c.Text) <= nonceLen || len(l.Owners) == 0 || !strings.HasPrefix(l.Owners[0].Label, "#") {
@@ -132,17 +133,16 @@ func (l *Lock) readJob(c *Content, beside []Content, o Options) {
 	}
 }
 
-// redissonField matches an owner in a lock's hash of Redisson: its client's UUID, the
-// thread, and in a read-write lock :write for the writer. Whoever sends it counts as the
-// owner, so the UUID is treated as a nonce.
+// redissonField matches an owner in a lock's hash of Redisson: its client's UUID, the thread, and in a read-write lock
+// :write for the writer. The field is enough to release the lock, so that the UUID is treated as a nonce.
 var redissonField = lazy.Regexp(`^(` + legible.UUID + `):(\d+)(:write)?$`)
 
-// longestThread bounds the digits of a thread's number that is shown: a longer one could be
+// longestThread is the maximum number of digits of a thread's number that is shown, because a longer one could be
 // random.
 const longestThread = 7
 
-// redissonOwner returns the owner of a field; id is "" for other fields. The client is no session:
-// its locks stay when it ends.
+// redissonOwner returns the owner of a field; id is "" for other fields. The client is no session, because its locks
+// stay when it ends.
 func redissonOwner(field string, patterns []*regexp.Regexp) (id, label string) {
 	match := redissonField().FindStringSubmatch(field)
 	if match == nil {
@@ -155,14 +155,14 @@ func redissonOwner(field string, patterns []*regexp.Regexp) (id, label string) {
 	return thread + match[3], cmp.Or(rediscoord.Matched(field, patterns), thread)
 }
 
-// readRedisson reads a hash that has for each owner the number of its takes, and in a read-write lock the
-// field mode; and the companions of a fair or a fenced lock.
+// readRedisson reads a hash and the companions of a fair or a fenced lock. The hash has for each owner the number of
+// its takes, and for a read-write lock the field mode.
 func (l *Lock) readRedisson(c *Content, beside []Content, o Options) {
 	if c.Fields["mode"] == "read" {
 		l.Mode = sources.Shared
 	}
 	for field, count := range c.Fields {
-		if _, writes := c.Fields[field+":write"]; field == "mode" || writes { // a writer may read, too
+		if _, writes := c.Fields[field+":write"]; field == "mode" || writes { // a writer may also read
 			continue
 		}
 		id, label := redissonOwner(field, o.Legible)
@@ -182,7 +182,7 @@ func (l *Lock) readRedisson(c *Content, beside []Content, o Options) {
 	if waiting := beside[atSubscribers]; waiting.Type != "" {
 		l.Queue = sources.Queue{How: sources.Inferred, Len: waiting.Size}
 	}
-	if len(beside) == 1 { // of a read-write lock
+	if len(beside) == 1 { // only a read-write lock has one companion
 		return
 	}
 	if fence, err := strconv.ParseUint(string(beside[atFence].Text), 10, 64); err == nil && len(l.Owners) == 1 {
@@ -216,8 +216,7 @@ func fairQueue(queue, deadlines *Content, patterns []*regexp.Regexp) sources.Que
 	return q
 }
 
-// readPermits reads a count of free permits and, where each permit has an end of its own, the owners of
-// the others.
+// readPermits reads a count of free permits and, if each permit has an end of its own, the owners of the taken ones.
 func (l *Lock) readPermits(c *Content, beside []Content, o Options) {
 	l.Program = "Redisson semaphore"
 	if len(beside) == 0 {
@@ -264,7 +263,7 @@ func (l *Lock) readUniqueJobs(c *Content, beside []Content, _ Options) {
 		return
 	}
 	l.Queue = sources.Queue{How: sources.Told}
-	for _, list := range []Content{beside[atPrimed], beside[atQueued]} { // primed ones are served first
+	for _, list := range []Content{beside[atPrimed], beside[atQueued]} { // primed jobs are served first
 		l.Queue.Len += list.Size
 		for _, m := range list.Members {
 			id := rediscoord.ShortID([]byte(m.Text))
@@ -273,7 +272,7 @@ func (l *Lock) readUniqueJobs(c *Content, beside []Content, _ Options) {
 	}
 }
 
-// readRuby reads the taken permits, which are numbered from 0 on, and counts the free ones.
+// readRuby reads the taken permits, which are numbered from 0 on, and the number of free permits.
 func (l *Lock) readRuby(c *Content, beside []Content, _ Options) {
 	for permit, since := range c.Fields {
 		id := rediscoord.ShortID([]byte(permit))
@@ -318,5 +317,5 @@ func isCount(s string) bool {
 	return err == nil
 }
 
-// types has the names of Redis types for people. It is constant.
+// types has the names of Redis types for people. The map never changes.
 var types = map[Type]string{Hash: "a hash", List: "a list", SortedSet: "a sorted set", "set": "a set", "stream": "a stream"}

@@ -6,8 +6,8 @@ import (
 	"coordtop/sources"
 )
 
-// Find returns the format of a key with that content; nil: none is known. kind is the configured
-// one; KindUnknown: the word in the name gives it.
+// Find returns the format of a key with that content, or nil if none is known. kind is the configured kind; if it is
+// KindUnknown, the word in the name decides.
 func Find(key string, c *Content, kind sources.Kind) *Format {
 	value := formOf(c)
 	if kind == sources.KindUnknown {
@@ -22,16 +22,15 @@ func Find(key string, c *Content, kind sources.Kind) *Format {
 	return nil
 }
 
-// ByValue reports whether the content alone proves a lock, under a name without a word for one. A
-// string without a TTL is no lock, unless only one library writes such values, or it counts the permits
-// of a semaphore. kind is as for Find.
+// ByValue reports whether the content alone proves a lock, under a name without a word for one. A string without a TTL
+// is no lock, unless only one library writes such values or it counts the permits of a semaphore. See Find about kind.
 func ByValue(key string, c *Content, kind sources.Kind) bool {
 	f := Find(key, c, kind)
 	return f != nil && (c.Leased || c.Type != String || f.Certain || f.needsSemaphore)
 }
 
-// Suggests reports whether the first bytes of a string, or one field or member, may be a lock's:
-// then the whole key is read. The field stands in Members.
+// Suggests reports whether the first bytes of a string, or one field or member, may be a lock's, so that the whole key
+// must be read. The field is in Members.
 func Suggests(key string, c *Content, kind sources.Kind) bool {
 	if c.Type == String {
 		return Find(key, c, kind) != nil
@@ -59,7 +58,7 @@ func (c *Content) has(mark string) bool {
 	return ok || slices.ContainsFunc(c.Members, func(m Member) bool { return m.Text == mark })
 }
 
-// consistsOf reports whether there are owners, each in one of these forms.
+// consistsOf reports whether the content has owners, and all of them have one of these forms.
 func (c *Content) consistsOf(forms form) bool {
 	owners := 0
 	one := func(text string) bool {

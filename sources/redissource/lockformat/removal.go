@@ -8,20 +8,19 @@ import (
 
 // Release describes the forced release of one owner.
 type Release struct {
-	Removes rediscoord.Part // "": it is not known how to release it
+	Removes rediscoord.Part // "" if the way to release the lock is unknown
 
-	// Unchecked is the condition under which a late release by the old owner also frees the next
-	// owner, because it does not compare and delete in one step: "always", "in two steps". "":
-	// never.
+	// Unchecked is the condition under which a late release by the old owner also frees the next owner, because it does
+	// not compare and delete in one step: "always", "in two steps". "": never.
 	Unchecked string
 
-	// beside returns the key from which a rediscoord.Permit is removed, to which a Returned permit
-	// goes back, or the list of the waiters for a Field, each of which has a channel; nil: none.
+	// beside returns the key from which a rediscoord.Permit is removed, the key to which a Returned permit is returned,
+	// or the list of waiters for a Field, each with its own channel. It may be nil.
 	beside func(key string) string
-	// channel returns the channel on which the number of free permits is published; with a colon and
-	// a waiter of beside appended, the channel that wakes this waiter; nil: none.
+	// channel returns the channel to which the number of free permits is published. With a colon and a waiter from
+	// beside appended, it is the channel that wakes this waiter. It may be nil.
 	channel func(key string) string
-	// wake returns the commands that wake the waiters when no owner is left; nil: none.
+	// wake returns the commands that wake the waiters when no owner is left. It may be nil.
 	wake func(key string, c *Content) [][]string
 }
 
@@ -30,8 +29,7 @@ const (
 	unread = "not known: its source is closed"
 )
 
-// Unchecked is Release.Unchecked of a program; "": its release compares, or the program is not
-// known.
+// Unchecked returns Release.Unchecked of a program. It returns "" if the release compares or the program is unknown.
 func Unchecked(program string) string {
 	for i := range table {
 		if table[i].Program == program && table[i].Release.Unchecked != "" {
@@ -72,7 +70,7 @@ func wakeRedisson(key string, _ *Content) [][]string {
 }
 
 func wakeReaders(key string, c *Content) [][]string {
-	message := readUnlockMessage // a writer is gone
+	message := readUnlockMessage // after a writer
 	if c.Fields["mode"] == "read" {
 		message = unlockMessage
 	}
@@ -90,10 +88,9 @@ func wakeUniqueJobs(key string, _ *Content) [][]string {
 	}
 }
 
-// wakeSpring publishes the key as a listening registry expects it for REGISTRY:KEY: on the channel of the
-// registry, or of that key of the registry (RedisLockRegistry: RedisPubSubLock, of
-// several versions). Where the key has several colons, each may be the one after the registry.
-// No other program has such channels.
+// wakeSpring returns commands that publish the key in the form that a registry expects for REGISTRY:KEY: on the channel
+// of the registry, or on that of the key (RedisLockRegistry: RedisPubSubLock, of several versions). If the key has
+// several colons, each may be the one after the registry. No other program has such channels.
 func wakeSpring(key string, _ *Content) (list [][]string) {
 	for i := range key {
 		if key[i] == ':' && len(list) < mostRegistries {
@@ -104,5 +101,5 @@ func wakeSpring(key string, _ *Content) (list [][]string) {
 	return list
 }
 
-// mostRegistries bounds the possible registries of a key that are published to.
+// mostRegistries is the maximum number of possible registries of a key to which is published.
 const mostRegistries = 8

@@ -29,7 +29,7 @@ const (
 	isBase64URL                     // 16 bytes, not padded, with any text behind them
 	isRandom16                      // letters and digits
 	isRandom22                      // letters and digits, capitals and small ones
-	isSerialized16                  // the same as PHP writes it
+	isSerialized16                  // the same in PHP's serialisation
 	isShedLock
 	isJobID  // 12 bytes in hex
 	isNumber // or a time
@@ -39,7 +39,7 @@ const (
 var (
 	uuids = lazy.Regexp(`^` + legible.UUID + `(?s:(:\d+)?(:write)?|(_\d+)| .*)$`)
 	texts = []struct {
-		size    int // in bytes; 0: any
+		size    int // in bytes; 0 for any
 		pattern func() *regexp.Regexp
 		form    form
 	}{
@@ -98,8 +98,7 @@ func formOfText(text []byte) form {
 	return isOther
 }
 
-// isTimeUUID reports whether 32 hex digits are a UUID of version 1 from this century. Of random digits,
-// one in 2,000 is.
+// isTimeUUID reports whether 32 hex digits are a UUID of version 1 from this century. Of random texts, one in 2,000 is.
 func isTimeUUID(text []byte) bool {
 	id, err := uuid.ParseBytes(text)
 	if err != nil || id.Version() != 1 || id.Variant() != uuid.RFC4122 {
@@ -120,8 +119,8 @@ const (
 	nonceLen = 22 // 16 bytes in base64, not padded
 )
 
-// longestNumber is the length in bytes of the longest value that is parsed as a number or a time:
-// each failed parse copies the value.
+// longestNumber is the maximum length in bytes of a value that is parsed as a number or a time, because each failed
+// parse copies the value.
 const longestNumber = 64
 
 // IsNumberOrTime reports whether a value is a number or a time, which names no owner.
@@ -144,8 +143,8 @@ func IsNumberOrTime(value []byte) bool {
 	return false
 }
 
-// NamesNobody reports whether a value names no owner, and only marks the lock as owned: a number or a
-// time, a truth value, also as PHP writes it, or nothing.
+// NamesNobody reports whether a value names no owner and only marks the lock as owned: a number, a time, a boolean
+// (also in PHP's serialisation), or nothing.
 func NamesNobody(value []byte) bool {
 	value = bytes.Trim(value, `"`)
 	return IsNumberOrTime(value) || len(value) <= longestNumber && truths().Match(value)
@@ -153,7 +152,7 @@ func NamesNobody(value []byte) bool {
 
 var truths = lazy.Regexp(`(?i)^(|true|false|yes|no|on|ok|y|t|locked|lock|taken|held|null|nil|none|undefined|[ibd]:[0-9.]{1,20};)$`)
 
-// clock formats a time in milliseconds since 1970, by another machine's clock.
+// clock formats a time in milliseconds since 1970, from another machine's clock.
 func clock(millis float64) string {
 	return time.UnixMilli(int64(millis)).UTC().Format(time.RFC3339)
 }
