@@ -8,7 +8,7 @@ import (
 	"coordtop/sources/kit"
 )
 
-// Endpoints is kit.Examiner.
+// Endpoints implements kit.Examiner.
 func (s *Source) Endpoints() (list []kit.Endpoint, err error) {
 	dialers, err := s.o.Client.Dialers()
 	for _, d := range dialers {
@@ -17,7 +17,7 @@ func (s *Source) Endpoints() (list []kit.Endpoint, err error) {
 	return list, err
 }
 
-// Examine is kit.Examiner. Of several servers each is examined.
+// Examine implements kit.Examiner. It examines every server.
 func (s *Source) Examine(ctx context.Context) (list []kit.Check, err error) {
 	dialers, err := s.o.Client.Dialers()
 	for _, d := range dialers {

@@ -11,15 +11,15 @@ import (
 	"coordtop/sources/kit"
 )
 
-// words are the terms of dflockd for sentences about failures (constants).
+// words has the terms of dflockd for sentences about failures. It never changes.
 var words = kit.Words{
 	Product: string(identify.Dflockd), NoTLS: "write dflockd:// instead of dflockds://", OnlyTLS: "write dflockds:// instead of dflockd://",
 	Authority: "tls: {ca: FILE}", Certificate: "tls: {cert: FILE, key: FILE}",
 	Password: "it with password_env, password_file or in the URL", Full: "its --max-connections",
 }
 
-// Explain turns an error of a connection to the server at addr into a sentence. opening is
-// false once the server had answered.
+// Explain turns an error of a connection to the server at addr into a sentence. opening is false after the server has
+// answered.
 func Explain(err error, o dflockcoord.ClientOptions, addr string, opening bool) error {
 	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err

@@ -17,22 +17,22 @@ import (
 type Options struct {
 	// Name is the source's name: Ref.Source of everything it publishes.
 	Name string
-	// Client lists the servers, in the order in which their clients list them. The AnswerTimeout of 0 is 3 s.
+	// Client lists the servers, in the order in which their clients list them. An AnswerTimeout of 0 means 3 s.
 	Client dflockcoord.ClientOptions
-	// Selections are the keys to watch. None: all.
+	// Selections are the keys to watch. Without any, all keys are watched.
 	Selections []Selection
 	// Labels are added to every primitive.
 	Labels []sources.Attr
-	// Forget is the time for which a key that nobody owns stays in the list. 0: an hour. Keys that are selected
-	// by their whole name, or expected, stay for ever.
+	// Forget is the time for which a key that nobody owns stays in the list. 0: an hour. Keys that are selected by
+	// their whole name, or expected, always stay.
 	Forget time.Duration
 	// PollMin and PollMax bound the pause between two looks at a server. 0: 500 ms and 5 s;
 	// more than 10 s count as 10 s.
 	PollMin, PollMax time.Duration
 }
 
-// Selection is one or many keys to watch. Its Pattern is a key, or a pattern: see internal/ground/glob;
-// KindUnknown is a mutex or a semaphore, as the server lists it.
+// Selection is one or many keys to watch. Its Pattern is a key, or a pattern: see internal/ground/glob. KindUnknown
+// means a mutex or a semaphore, depending on the server's listing.
 type Selection = sources.Selection
 
 const (
@@ -40,7 +40,7 @@ const (
 	longestPoll = 10 * time.Second
 )
 
-// withDefaults also checks the options, and reads the certificates.
+// withDefaults returns the options with defaults filled in. It also checks them and reads the certificates.
 func (o Options) withDefaults() (Options, error) {
 	o.Forget = cmp.Or(o.Forget, time.Hour)
 	o.PollMin = min(cmp.Or(o.PollMin, 500*time.Millisecond), longestPoll)
@@ -68,16 +68,15 @@ func (o Options) withDefaults() (Options, error) {
 	return o, err
 }
 
-// mostKeys is the most keys of one server that are watched.
+// mostKeys returns how many keys of one server are watched at most.
 func (o *Options) mostKeys() int { return mostKeys / len(o.Client.Servers) }
 
-// home is the server that a key belongs to.
+// home returns the server that a key belongs to.
 func (o *Options) home(key string) string {
 	return o.Client.Servers[dflockwire.Shard(key, len(o.Client.Servers))]
 }
 
-// find returns the selection of a key: one by its whole name before a pattern's, else the
-// first.
+// find returns the selection of a key: one by its whole name, else the first matching pattern.
 func (o *Options) find(key string) (s Selection, exact, ok bool) {
 	if len(o.Selections) == 0 {
 		return Selection{}, false, true

@@ -17,10 +17,10 @@ type server struct {
 	table     *table
 	dialer    dflockwire.Dialer
 	pace      kit.Pace
-	conn      *dflockwire.Conn // nil: not connected
-	err       error            // a Problem: why it is not
-	pings     bool             // it knows the command
-	about     *sources.About   // as last published; nil: not yet on this link
+	conn      *dflockwire.Conn // nil while not connected
+	err       error            // a Problem with the reason why it is not connected
+	pings     bool             // the server knows the command ping
+	about     *sources.About   // as last published; nil before the first on this link
 	refreshed uint64
 }
 
@@ -42,8 +42,8 @@ func (s *server) explain(err error, opening bool) error {
 	return Explain(err, s.link.source.o.Client, s.table.space, opening)
 }
 
-// run reads the server until the link ends, connecting again after each failure. It ends the
-// link where no server is left and this one cannot be connected again.
+// run reads the server until the link ends, connecting again after each failure. It ends the link if no server is left
+// and this one cannot be connected again.
 func (s *server) run() error {
 	ctx := s.link.Context()
 	pauses := backoff.Policy{}.Start()
@@ -75,7 +75,7 @@ func (s *server) run() error {
 	}
 }
 
-// read asks for stats until the connection ends; listed reports whether it was answered.
+// read reads stats until the connection ends. listed reports whether the server has answered.
 func (s *server) read(ctx context.Context) (listed bool, err error) {
 	defer func() {
 		s.conn.Close()
@@ -115,8 +115,8 @@ func (s *server) selected() bool {
 	return s.link.source.OnScreen().Selected.Space == s.table.space
 }
 
-// rest waits for a pause. It ends early when somebody asks for a refresh or selects a row of the
-// server, and when the connection ends. Its error is the error of ctx.
+// rest waits for a pause. It ends early at a refresh, when a row of the server is selected, and when the connection
+// ends. It returns an error only when ctx ends.
 func (s *server) rest(ctx context.Context, pause time.Duration) error {
 	if s.conn == nil {
 		return s.link.source.Rest(ctx, pause, &s.refreshed, nil, nil)
@@ -125,7 +125,7 @@ func (s *server) rest(ctx context.Context, pause time.Duration) error {
 	return s.link.source.Rest(ctx, pause, &s.refreshed, s.conn.Done(), func() bool { return !selected && s.selected() })
 }
 
-// news returns the description of the server, if it differs from the one published last; else nil.
+// news returns the description of the server if it differs from the last published one, else nil.
 func (s *server) news(stats *dflockwire.Stats, pause time.Duration) *sources.About {
 	now := &sources.About{
 		Mode: "polling", Sampling: pause, Version: versionOf(s.pings, stats.Signals), RoundTrip: stats.Answered.Sub(stats.Asked),
@@ -139,8 +139,8 @@ func (s *server) news(stats *dflockwire.Stats, pause time.Duration) *sources.Abo
 	return now
 }
 
-// versionOf infers the version from the commands and lists that a server knows: signals exist
-// from 1.11 to 1.16, ping from 1.14 on.
+// versionOf returns the version that the commands and lists of a server show: signals exist from 1.11 to 1.16, ping
+// from 1.14 on.
 func versionOf(pings, signals bool) string {
 	switch {
 	case pings && signals:

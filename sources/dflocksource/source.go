@@ -12,11 +12,11 @@ import (
 	"coordtop/sources/kit"
 )
 
-// Source watches servers. It implements sources.Source, sources.Focuser, which makes the
-// server of a selected row be asked as often as Options.PollMin allows, and sources.Refresher.
+// Source watches servers. It implements sources.Source, sources.Focuser and sources.Refresher. The server of a selected
+// row is read as often as Options.PollMin allows.
 type Source struct {
 	o      Options
-	tables []*table // of the servers, in their order; used by their goroutines while a link lives
+	tables []*table // one for each server, in their order; used by the servers' goroutines while there is a link
 
 	kit.Connector
 	kit.Hints
@@ -24,8 +24,8 @@ type Source struct {
 
 var _ kit.Source = (*Source)(nil)
 
-// New returns a source that is not connected. It starts nothing. An error says what is wrong
-// with the options; it holds no secret.
+// New returns a source that is not connected. It starts nothing. Its error describes what is wrong with the options and
+// contains no secret.
 func New(o Options) (*Source, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -45,19 +45,18 @@ func New(o Options) (*Source, error) {
 	return s, nil
 }
 
-// link is one life of the connections to all servers.
+// link has the connections to all servers, until it ends.
 type link struct {
 	*kit.ScopedLink
 	source  *Source
 	servers []*server
-	up      atomic.Int32 // how many servers are connected
+	up      atomic.Int32 // number of connected servers
 }
 
-// dial connects to every server and starts the goroutine of each. It fails where none can be
-// reached.
+// dial connects to every server and starts the goroutine of each. It returns an error if none can be reached.
 func (s *Source) dial(ctx context.Context) (kit.Conn, error) {
 	l := &link{ScopedLink: kit.NewScopedLink(ctx), source: s}
-	dialers, err := s.o.Client.Dialers() // the certificates may be new
+	dialers, err := s.o.Client.Dialers() // read again, because the certificates may be new
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +74,8 @@ func (s *Source) dial(ctx context.Context) (kit.Conn, error) {
 	return l, nil
 }
 
-// begin publishes every server as not read yet, before any is read: otherwise all listings could
-// seem complete before every server is known.
+// begin publishes every server as not read yet, before any is read. Otherwise all listings could seem complete before
+// every server is known.
 func (l *link) begin() error {
 	for _, s := range l.servers {
 		if err := l.Send(sources.Change{Scope: s.table.space, Relists: true, Set: s.table.unread(), Down: s.err}); err != nil {
@@ -89,7 +88,7 @@ func (l *link) begin() error {
 	return nil
 }
 
-// Close joins the goroutines and ends the connections.
+// Close ends the connections and waits for the goroutines.
 func (l *link) Close() {
 	l.ScopedLink.Close()
 	for _, s := range l.servers {

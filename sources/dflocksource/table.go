@@ -11,40 +11,39 @@ import (
 	"coordtop/sources"
 )
 
-// mostKeys is the most keys that are watched, of all servers of a source. Each takes some 5 kB in the whole
-// program if all are renewed all the time, garbage included. A server has 1,024 at most, unless its --max-locks
-// says otherwise.
+// mostKeys is the maximum number of watched keys of all servers of a source. Each needs some 5 kB in the whole program,
+// including garbage, if all are often renewed. A server has at most 1,024, unless its --max-locks is higher.
 const mostKeys = 40_000
 
 // table holds the keys of one server. It compares listings, and has neither a clock nor a connection.
 type table struct {
 	o     *Options
 	space string
-	rows  map[string]*row // by the name that is shown
+	rows  map[string]*row // by the shown name
 
-	asked, answered time.Time // of the newest listing; zero: there was none
+	asked, answered time.Time // of the newest listing; zero before the first
 	restarts        int
-	longest         time.Duration   // pause that the server was not seen to end a connection for
-	owners          map[uint64]bool // of the listing that is compared
-	lowest          uint64          // id of an owner since the last of them; 0: there was no owner
-	memory          time.Duration   // how long the server remembers a key that nobody uses, as far as was seen
-	strays          int             // keys of another server
-	stray           string          // one of them
-	untaken         int             // keys beyond mostKeys
-	inexact         int             // keys whose names are not listed exactly
-	unclear         string          // one of them
+	longest         time.Duration   // the longest pause after which the server did not end a connection
+	owners          map[uint64]bool // in the listing being compared
+	lowest          uint64          // lowest id of an owner since the last restart; 0 if there was no owner
+	memory          time.Duration   // how long the server remembers a key that nobody uses, as far as known
+	strays          int             // number of keys of another server
+	stray           string          // one such key
+	untaken         int             // number of keys beyond mostKeys
+	inexact         int             // number of keys whose names are not listed exactly
+	unclear         string          // one such key
 }
 
 // row is one key.
 type row struct {
-	name  string // as it is shown
+	name  string // as shown
 	rule  Selection
 	exact bool // selected by its whole name
 	use
 	here   bool      // in the newest listing
-	next   listed    // what the listing has that is being compared with it
+	next   listed    // the key in the listing being compared
 	lease  lease     // of the owner
-	unused time.Time // since when nobody owns it; zero: somebody does, or it was never listed
+	unused time.Time // since when nobody owns it; zero if it is owned or was never listed
 	shown  *sources.Primitive
 }
 
@@ -73,8 +72,8 @@ func (t *table) unread() []*sources.Primitive {
 	return list
 }
 
-// compare stores a listing, whose keys were noted by list. The Change has the rows that differ, or all rows if fresh, which is
-// the first listing of a connection. moved reports whether an owner or a count changed.
+// compare stores a listing, whose keys list has recorded. The Change has the rows that differ. For the first listing of
+// a connection (fresh) it has all rows. moved reports whether an owner or a count changed.
 func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, moved bool) {
 	anew := fresh && t.restarted(s)
 	if anew {
@@ -85,7 +84,7 @@ func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, move
 	for name, r := range t.rows {
 		l := r.next
 		r.next = listed{}
-		if !l.here { // nobody uses it
+		if !l.here { // nobody uses the key
 			l.semaphore, l.limit = r.semaphore, r.limit
 			if r.here && !fresh {
 				t.forgotten(r)
@@ -109,12 +108,12 @@ func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, move
 			r.unused = time.Time{}
 		case r.unused.IsZero() || l.here:
 			since := s.Answered.Add(-l.idle)
-			if !r.unused.IsZero() && s.Asked.Add(-l.idle).After(r.unused.Add(jitter)) { // it was used between two looks
+			if !r.unused.IsZero() && s.Asked.Add(-l.idle).After(r.unused.Add(jitter)) { // the key was used between two looks
 				c.Unseen = append(c.Unseen, sources.Unseen{Ref: r.shown.Ref, From: t.asked, To: since})
 			}
 			r.unused = since
 		case !r.exact && s.Answered.Sub(r.unused) > t.o.Forget:
-			delete(t.rows, name) // the Hub drops it too
+			delete(t.rows, name) // the Hub also drops it
 			continue
 		}
 		moved = moved || differs
@@ -137,8 +136,7 @@ func (t *table) unseen(from, to time.Time) (list []sources.Unseen) {
 	return list
 }
 
-// follow updates the lease of a row, of which so much is left. It reports whether a change of it must be
-// published.
+// follow updates the lease of a row, whose remaining time is left. It reports whether the change must be published.
 func (t *table) follow(r *row, left time.Duration, s *dflockwire.Stats) bool {
 	from, to := s.Asked.Add(left), s.Answered.Add(left)
 	if left == 0 {
@@ -166,13 +164,12 @@ func (t *table) follow(r *row, left time.Duration, s *dflockwire.Stats) bool {
 	return false
 }
 
-// sweep is the pause after which a server removes leases that have run out, unless --lease-sweep-interval says
-// otherwise.
+// sweep is the pause after which a server removes leases that have run out, unless --lease-sweep-interval sets another.
 const sweep = time.Second
 
 func (t *table) incarnation() string { return fmt.Sprintf("start %d that we saw", t.restarts+1) }
 
-// primitive makes the Primitive of a row.
+// primitive returns the Primitive of a row.
 func (t *table) primitive(r *row, s *dflockwire.Stats) *sources.Primitive {
 	p := &sources.Primitive{
 		Ref: sources.Ref{Source: t.o.Name, Space: t.space, Name: r.name}, Kind: r.rule.Kind, Expected: r.rule.Expected,
@@ -189,7 +186,7 @@ func (t *table) primitive(r *row, s *dflockwire.Stats) *sources.Primitive {
 		if r.limit == 0 {
 			p.LimitHow = sources.Unknown
 		} else {
-			p.OwnersHow = sources.Unknown // only how many
+			p.OwnersHow = sources.Unknown // only the number is known
 		}
 	case p.Kind == sources.KindUnknown:
 		p.Kind = sources.KindMutex
@@ -213,7 +210,7 @@ func (t *table) ownerOf(r *row) sources.Owner {
 	return o
 }
 
-// warnings are sentences about the server as a whole.
+// warnings returns sentences about the server as a whole.
 func (t *table) warnings() []string {
 	var list []string
 	if t.strays > 0 {
@@ -230,23 +227,23 @@ func (t *table) warnings() []string {
 	return list
 }
 
-// use is the use of a key, as a listing says.
+// use is the use of a key in a listing.
 type use struct {
 	semaphore      bool
-	limit          int // 0: not listed, for a semaphore that nobody uses
+	limit          int // 0 if not listed, for a semaphore that nobody uses
 	taken, waiters int
-	owner          uint64 // of a lock; 0: nobody
+	owner          uint64 // of a lock; 0 if nobody
 }
 
 // listed is one key in a listing.
 type listed struct {
 	use
-	here bool          // it is in the listing
+	here bool          // the key is in the listing
 	left time.Duration // of the owner's lease
 	idle time.Duration // how long nobody has used it
 }
 
-// begin gets ready for a listing, also after one that broke off.
+// begin prepares for a listing, even after one that broke off.
 func (t *table) begin() {
 	t.strays, t.untaken, t.inexact = 0, 0, 0
 	clear(t.owners)
@@ -257,12 +254,12 @@ func (t *table) begin() {
 	}
 }
 
-// list notes in its row what a listing says of a key, and makes the row of one that is new.
+// list records an entry of a listing in the key's row. It makes a row for a new key.
 func (t *table) list(e *dflockwire.Entry) {
 	l := listed{use: use{semaphore: e.Semaphore, limit: e.Limit, taken: e.Taken, waiters: e.Waiters, owner: e.Owner}, here: true, left: e.Left, idle: e.Unused}
 	r := t.rows[string(e.Key)]
 	if r == nil && !e.Semaphore && len(t.rows) >= t.o.mostKeys() && len(t.o.Selections) == 0 {
-		t.untaken++ // most keys end here where there are many, without a copy
+		t.untaken++ // if there are many keys, most end here, without a copy
 		return
 	}
 	if r == nil || r.semaphore || l.semaphore {
@@ -311,11 +308,11 @@ func (t *table) nameOf(key string, semaphore bool) string {
 	return key
 }
 
-// usualMemory is the time for which a server remembers a key that nobody uses (--gc-max-idle), unless it was
-// configured otherwise: then the first key that it forgets shows that.
+// usualMemory is how long a server remembers a key that nobody uses (--gc-max-idle), by default. If the server is
+// configured otherwise, the first key that it forgets shows that.
 const usualMemory = time.Minute
 
-// forgotten notes that the server forgot a key: for how long it was unused when it was last listed.
+// forgotten notes that the server forgot a key and learns from it how long the server remembers keys.
 func (t *table) forgotten(r *row) {
 	if r.unused.IsZero() {
 		t.memory = 0
@@ -323,9 +320,8 @@ func (t *table) forgotten(r *row) {
 	t.memory = min(t.memory, max(0, t.asked.Sub(r.unused)))
 }
 
-// restarted reports whether the server has lost its memory since the last listing. The new one
-// is the first after the connection broke. A key that has stayed as it was shows that there was
-// no restart, whatever the other keys show.
+// restarted reports whether the server has lost its memory since the last listing. The new listing is the first after
+// the connection broke. One unchanged key proves that the server was not restarted, whatever the other keys show.
 func (t *table) restarted(s *dflockwire.Stats) bool {
 	away := s.Answered.Sub(t.answered)
 	var highest uint64
@@ -335,13 +331,13 @@ func (t *table) restarted(s *dflockwire.Stats) bool {
 	var missing, lower, owned int
 	for _, r := range t.rows {
 		if r.unused.IsZero() && r.taken == 0 || t.asked.IsZero() {
-			continue // it was never listed
+			continue // the key was never listed
 		}
 		l := r.next
 		if l.here && l.taken == 0 && l.idle > away {
 			return false
 		}
-		unused := away // at most so long, if it was given back at once
+		unused := away // at most this long, if it was released at once
 		if r.taken == 0 {
 			unused = s.Answered.Sub(r.unused)
 		}
@@ -356,7 +352,7 @@ func (t *table) restarted(s *dflockwire.Stats) bool {
 		switch {
 		case l.owner == r.owner && !held.moved(s.Asked.Add(l.left), s.Answered.Add(l.left)), l.owner > highest:
 			return false
-		case l.owner != 0 && l.owner < t.lowest && r.waiters == 0: // who waited may have been connected for longer than the owner
+		case l.owner != 0 && l.owner < t.lowest && r.waiters == 0: // a waiter may have been connected for longer than the owner
 			lower++
 		}
 	}

@@ -10,18 +10,18 @@ import (
 // Span is a stretch of time: [From, To).
 type Span struct{ From, To time.Time }
 
-// length returns the length of the span; 0 where it ends before it begins.
+// length returns the length of the span, or 0 if it ends before it begins.
 func (s Span) length() time.Duration { return max(s.To.Sub(s.From), 0) }
 
-// Lane is the record of one primitive that one alone can own.
+// Lane is the history of one primitive with a single owner.
 type Lane struct {
 	Terms  []Term        // oldest first, the running one last; they do not overlap
-	Nobody Stamp         // since when nobody owns it; zero where somebody does
-	Since  time.Time     // from when on there is a record; zero: there is none
+	Nobody Stamp         // since when nobody owns it; zero if it is owned
+	Since  time.Time     // start of the record; zero if there is none
 	Dark   []Dark        // oldest first
-	Unread []Span        // what was not read of a recording, oldest first: it hides all else
-	Absent time.Time     // since when it does not exist; zero: it does
-	Every  time.Duration // the longest pause between two looks since the last term; 0: it is pushed
+	Unread []Span        // parts of a recording that were not read, oldest first; they hide everything else
+	Absent time.Time     // since when it does not exist; zero if it exists
+	Every  time.Duration // the longest pause between two looks since the last term; 0 if writes are pushed
 }
 
 // within returns the terms that touch a span: Terms[first:last].
@@ -31,7 +31,7 @@ func (l *Lane) within(s Span) (first, last int) {
 	return first, max(first, last)
 }
 
-// Within returns l without the terms and darkness that no computation about the span needs.
+// Within returns l with only the terms and dark stretches that computations about the span need.
 func (l Lane) Within(s Span) Lane {
 	first, last := l.within(s)
 	l.Terms = l.Terms[max(first-1, 0):min(last+1, len(l.Terms))]
@@ -43,7 +43,7 @@ func (l Lane) Within(s Span) Lane {
 	return l
 }
 
-// unobserved returns the stretches that were not observed or not read. They must not be changed.
+// unobserved returns the stretches that were not observed or not read. The caller must not change them.
 func (l *Lane) unobserved() []Dark {
 	if len(l.Unread) == 0 {
 		return l.Dark
@@ -59,11 +59,11 @@ func (l *Lane) unobserved() []Dark {
 // Observed returns the part of a span that was observed.
 func (l *Lane) Observed(s Span) time.Duration { return observed(s.From, s.To, l.unobserved()) }
 
-// Dark is a stretch in which a scope, or one row of it, was not observed. To zero: it lasts.
+// Dark is a stretch in which a scope, or one row of it, was not observed. To is zero while it lasts.
 type Dark struct{ From, To time.Time }
 
-// Observed yields the beginning and the end of each piece of [from, to) that lies in no stretch of
-// dark, which is in the order of its beginnings. What lies between two pieces was not observed.
+// Observed yields the beginning and the end of each piece of [from, to) that lies in no stretch of dark. The stretches
+// must be sorted by From. The time between two pieces was not observed.
 func Observed(from, to time.Time, dark []Dark) iter.Seq2[time.Time, time.Time] {
 	return func(yield func(from, to time.Time) bool) {
 		at := from
@@ -82,7 +82,7 @@ func Observed(from, to time.Time, dark []Dark) iter.Seq2[time.Time, time.Time] {
 	}
 }
 
-// observed returns the part of a stretch that lies in no stretch of dark.
+// observed returns how much of [from, to) lies in no stretch of dark.
 func observed(from, to time.Time, dark []Dark) (sum time.Duration) {
 	for from, to := range Observed(from, to, dark) {
 		sum += to.Sub(from)
@@ -106,19 +106,19 @@ func Later(a, b time.Time) time.Time {
 	return b
 }
 
-// Gap is the time without an owner between two consecutive terms, or behind the last one. The lengths are
-// of its part in the span that was asked for.
+// Gap is the time without an owner between two consecutive terms, or after the last one. Its lengths are those of the
+// part in the given span.
 type Gap struct {
-	Before, After *Term // After nil: there is none yet
-	Start, End    Stamp // of all of it; End zero: it lasts
+	Before, After *Term // After is nil if there is none yet
+	Start, End    Stamp // of the whole gap; End is zero while it lasts
 	Unbroken      Interval
 	Sum           Interval      // of its pieces
-	Last          time.Duration // of the piece that was seen up to its end: nobody took it unseen since
-	Seen          bool          // a look showed that nobody owned it; else there may have been no gap
-	Lasts         bool          // it was seen up to the end of the span
+	Last          time.Duration // of the last piece, if that was seen until its end, so that nobody can have owned it since
+	Seen          bool          // a look showed that nobody owned it; if false, the gap may not exist
+	Lasts         bool          // the gap was seen until the end of the span
 }
 
-// Short writes for a table the longest stretch, and the sum of all pieces where they are several.
+// Short returns, for a table, the longest stretch, and the sum if there are several pieces.
 func (g *Gap) Short() string {
 	if g.Sum.Min > g.Unbroken.Min {
 		return g.Unbroken.written("≥ ", "≤ ", " - ") + " (" + g.Sum.written("≥ ", "≤ ", " - ") + " in all)" + g.Sum.Looks()
@@ -126,8 +126,8 @@ func (g *Gap) Short() string {
 	return g.Unbroken.Short()
 }
 
-// Gaps yields the gaps between terms, and behind the last one, that have a part in span, the oldest first. What
-// lies ahead is no gap: span must end at the present.
+// Gaps yields the gaps between terms and after the last one, as far as they are in the span, oldest first. The span
+// must end at the present, because the future is no gap.
 func (l *Lane) Gaps(s Span) iter.Seq[Gap] {
 	return func(yield func(Gap) bool) {
 		first, last := l.within(s)
@@ -145,7 +145,7 @@ func (l *Lane) Gaps(s Span) iter.Seq[Gap] {
 	}
 }
 
-// GapAfter returns the gap behind a term, up to now where it lasts; the zero Gap where the term has no end.
+// GapAfter returns the gap after a term, until now if it lasts, or the zero Gap if the term has no end.
 func (l *Lane) GapAfter(i int, now time.Time) (g Gap) {
 	if t := &l.Terms[i]; t.End.How != Unknown {
 		g = l.gapAfter(i, Span{From: t.End.Earliest(), To: now}, l.unobserved())
@@ -153,7 +153,7 @@ func (l *Lane) GapAfter(i int, now time.Time) (g Gap) {
 	return g
 }
 
-// gapAfter returns the gap behind a term that has an end.
+// gapAfter returns the gap after a term that has an end.
 func (l *Lane) gapAfter(i int, s Span, dark []Dark) Gap {
 	g := gapBetween(&l.Terms[i], l.next(i), s, dark)
 	if g.Before = &l.Terms[i]; i+1 < len(l.Terms) {
@@ -162,8 +162,8 @@ func (l *Lane) gapAfter(i int, s Span, dark []Dark) Gap {
 	return g
 }
 
-// next returns the term that follows one: behind the last one a term that begins when the primitive vanished,
-// or did not begin yet.
+// next returns the term that follows a term. After the last one, that is a term that begins when the primitive
+// vanished, or one without a start.
 func (l *Lane) next(i int) *Term {
 	if i+1 < len(l.Terms) {
 		return &l.Terms[i+1]
@@ -175,7 +175,7 @@ func (l *Lane) next(i int) *Term {
 	return next
 }
 
-// dropOver returns dark without the stretches at its beginning that are over at an instant.
+// dropOver returns dark without its first stretches, as far as they are over at an instant.
 func dropOver(dark []Dark, at time.Time) []Dark {
 	for len(dark) > 0 && !dark[0].To.IsZero() && !dark[0].To.After(at) {
 		dark = dark[1:]
@@ -183,21 +183,21 @@ func dropOver(dark []Dark, at time.Time) []Dark {
 	return dark
 }
 
-// gapBetween measures the gap between two terms, as far as it lies in a span; a next one without a
-// start did not begin yet.
+// gapBetween measures the gap between two terms, as far as it lies in a span. If next has no start, it has not begun
+// yet.
 func gapBetween(before, next *Term, s Span, dark []Dark) Gap {
 	g := Gap{Start: before.End, End: next.Start}
 	from, until, latest, vague := g.Start.At, g.End.Earliest(), g.End.At, false
 	switch g.End.How {
 	case Bound, Claimed:
 		return g
-	case AtLeast: // it was so when first seen, behind a darkness
+	case AtLeast: // true at the first look after a darkness
 		vague = true
 	case Unknown:
 		until, latest = s.To, s.To
 	}
 	seen := !g.Start.At.Before(s.From)
-	if g.Start.How == Bound { // nobody saw it end: it was free as soon as a look shows no owner again
+	if g.Start.How == Bound { // the end was not seen: it is free from the next look without an owner
 		from, seen = endOfDark(dark, from, latest), false
 	}
 	longest := Interval{Max: max(0, Earlier(latest, s.To).Sub(Later(g.Start.Earliest(), s.From))), Every: next.Every}
@@ -217,7 +217,7 @@ func gapBetween(before, next *Term, s Span, dark []Dark) Gap {
 			g.Lasts = g.End.How == Unknown
 		}
 	}
-	if g.Last > 0 && observed(until, latest, dark) < latest.Sub(until) { // somebody else may have owned it before
+	if g.Last > 0 && observed(until, latest, dark) < latest.Sub(until) { // another may have owned it before
 		g.Last = 0
 	}
 	if !g.Seen && seen && g.Start.At.Before(Earlier(latest, s.To)) {
@@ -228,8 +228,8 @@ func gapBetween(before, next *Term, s Span, dark []Dark) Gap {
 	return g
 }
 
-// endOfDark returns the end of the darkness in which an instant lies, at most latest; where the instant lies in
-// none it returns latest.
+// endOfDark returns the end of the darkness in which an instant lies, at most latest. If it lies in none, it returns
+// latest.
 func endOfDark(dark []Dark, at, latest time.Time) time.Time {
 	for _, d := range dark {
 		if !d.From.After(at) && d.To.After(at) {
@@ -239,25 +239,25 @@ func endOfDark(dark []Dark, at, latest time.Time) time.Time {
 	return latest
 }
 
-// Sum sums up a span of one lane or of several.
+// Sum is the summary of a span, of one lane or several.
 type Sum struct {
 	Changes int           // terms whose beginning was seen
-	Gaps    int           // that a look showed
-	Nobody  Interval      // how long nobody owned it behind the first term
-	Longest Interval      // of the gaps that are counted, unbroken
-	Before  time.Duration // observed, and nobody owned it, before the first term
-	Owned   time.Duration // as far as it was observed
+	Gaps    int           // gaps that a look showed
+	Nobody  Interval      // how long nobody owned it after the first term
+	Longest Interval      // the longest of the counted gaps, unbroken
+	Before  time.Duration // observed without an owner, before the first term
+	Owned   time.Duration // owned and observed
 	Unseen  time.Duration // not observed, or not recorded
 	Unread  time.Duration // not read of a recording
 }
 
-// Plus adds the Sum of another lane.
+// Plus returns the sum of s and the Sum of another lane.
 func (s Sum) Plus(t Sum) Sum {
 	return Sum{Changes: s.Changes + t.Changes, Gaps: s.Gaps + t.Gaps, Nobody: s.Nobody.Plus(t.Nobody), Longest: s.Longest.or(t.Longest),
 		Before: s.Before + t.Before, Owned: s.Owned + t.Owned, Unseen: s.Unseen + t.Unseen, Unread: s.Unread + t.Unread}
 }
 
-// Sum sums up a span, in which nothing lies behind now.
+// Sum returns the summary of a span. Nothing after now counts.
 func (l *Lane) Sum(s Span, now time.Time) Sum {
 	sum := l.tally(Span{From: s.From, To: Earlier(s.To, now)})
 	for _, p := range l.Pieces(s, now) {
@@ -271,7 +271,7 @@ func (l *Lane) Sum(s Span, now time.Time) Sum {
 	return sum
 }
 
-// tally sums up a span that does not end behind the present. Unseen and Unread are not in it.
+// tally returns the summary of a span that ends at the present or before, without Unseen and Unread.
 func (l *Lane) tally(s Span) Sum {
 	first, last := l.within(s)
 	t := NewTally(Span{From: Later(s.From, l.Since), To: s.To}, l.unobserved())
@@ -284,17 +284,17 @@ func (l *Lane) tally(s Span) Sum {
 	return t.sum
 }
 
-// Tally sums up the terms of a lane in a span, the last one of before it first. A term that begins shortly
-// behind it may have begun in it.
+// Tally computes the Sum of the terms of a lane in a span. The first term must be the last one before the span. Terms
+// that begin shortly after the span count as well, because they may have begun in it.
 type Tally struct {
 	span   Span
 	dark   []Dark
-	before Term // the last one; zero: none, or the gap behind it is summed up
+	before Term // the last term; zero if there is none, or if the gap after it is included already
 	some   bool // a term was added
 	sum    Sum
 }
 
-// NewTally returns an empty Tally; dark are the stretches that were not observed, oldest first.
+// NewTally returns an empty Tally. dark has the stretches that were not observed, oldest first.
 func NewTally(s Span, dark []Dark) Tally { return Tally{span: s, dark: dark} }
 
 // Add adds the next term.
@@ -315,7 +315,7 @@ func (t *Tally) Add(x *Term) {
 		sum.Nobody.Every = max(sum.Nobody.Every, x.Every)
 	}
 	sum.Owned += observed(from, to, t.dark)
-	if sure := Earlier(x.Sure, to); sure.After(from) { // somebody else, or nobody, may have owned it in the dark
+	if sure := Earlier(x.Sure, to); sure.After(from) { // another, or nobody, may have owned it in the dark
 		sum.Nobody.Max += sure.Sub(from) - observed(from, sure, t.dark)
 	}
 	if n := len(t.dark); x.End.How == Unknown && n > 0 && t.dark[n-1].To.IsZero() {
@@ -323,8 +323,8 @@ func (t *Tally) Add(x *Term) {
 	}
 }
 
-// Sum returns the sum, with the gap that lasts behind the last term, looked at as that was. Unseen and Unread
-// are not in it.
+// Sum returns the sum, including the gap after the last term, for which the pause between looks is that of the last
+// term. It leaves out Unseen and Unread.
 func (t *Tally) Sum() Sum {
 	if t.gap(&Term{Every: t.before.Every}); !t.some {
 		t.sum.Before = observed(t.span.From, t.span.To, t.dark)
@@ -332,7 +332,7 @@ func (t *Tally) Sum() Sum {
 	return t.sum
 }
 
-// gap adds the gap before a term: see Lane.next.
+// gap adds the gap before a term, see Lane.next.
 func (t *Tally) gap(next *Term) {
 	if t.before.End.How == Unknown {
 		return
@@ -350,17 +350,17 @@ func (t *Tally) gap(next *Term) {
 	}
 }
 
-// GapStats sums up the times in which nobody owned a row. The lengths are intervals,
-// because what lies between two looks is one.
+// GapStats is a summary of the times in which nobody owned a row. The lengths are intervals, because a change between
+// two looks has no exact time.
 type GapStats struct {
-	Count    int      // gaps in which we saw that nobody owned it, the running one included
-	Sum      Interval // Max also counts what may have passed unseen
+	Count    int      // gaps in which we saw that nobody owned it, including the present one
+	Sum      Interval // Max also includes gaps that may have been missed
 	P50, P95 Interval // of the counted gaps, each unbroken
 	Longest  Interval
 }
 
-// Stats sums up the gaps of a span. The true percentile lies between that of the lower and that of the
-// upper bounds, because each true length lies between its own.
+// Stats returns a summary of the gaps in a span. A true percentile lies between the percentile of the lower bounds and
+// that of the upper bounds, because each true length lies between its own bounds.
 func (l *Lane) Stats(s Span) GapStats {
 	sum := l.tally(s)
 	stats := GapStats{Count: sum.Gaps, Sum: sum.Nobody, Longest: sum.Longest}

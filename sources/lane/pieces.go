@@ -11,26 +11,25 @@ type PieceKind uint8
 
 // The kinds of pieces.
 const (
-	Blank      PieceKind = iota // it lies ahead, or is not known
+	Blank      PieceKind = iota // in the future, or unknown
 	Owned                       // by the owner of Piece.Term
 	Free                        // observed, and nobody owned it
-	Unobserved                  // nobody looked, or could
-	Unrecorded                  // from before there is a record
-	Unread                      // it may be recorded, and was not read
-	Absent                      // it did not exist
+	Unobserved                  // not observed
+	Unrecorded                  // before the start of the record
+	Unread                      // possibly recorded, but not read
+	Absent                      // did not exist
 )
 
-// Piece is a stretch of a lane with one state. A stretch in which an owner, or nobody, may have come since the
-// look before belongs to the state before it.
+// Piece is a stretch of a lane with one state. The stretch between two looks in which the state changed belongs to the
+// earlier state.
 type Piece struct {
 	Span
 	Kind PieceKind
-	Term int // index in Lane.Terms, where Owned; else -1
+	Term int // index in Lane.Terms if Owned; else -1
 }
 
-// Pieces cuts a span into pieces, which follow each other without a hole or an overlap: who owned it, when
-// nobody did, when it was not observed, and what was not read, to the nanosecond. Where several own what only
-// one may own, the running term has the piece.
+// Pieces cuts a span into pieces, which follow each other without a hole or an overlap: who owned it, when nobody did,
+// when it was not observed, and what was not read. In a conflict of owners, the running term has the piece.
 func (l *Lane) Pieces(s Span, now time.Time) []Piece {
 	c := pieceBuilder{at: s.From, end: Earlier(s.To, now), lane: l, dark: l.Dark}
 	first, last := l.within(s)
@@ -51,7 +50,7 @@ func (l *Lane) Pieces(s Span, now time.Time) []Piece {
 	return covered(c.pieces, l.Unread)
 }
 
-// covered returns pieces with spans, the oldest first, in them that are unread.
+// covered returns pieces in which the given spans, oldest first, are Unread.
 func covered(pieces []Piece, spans []Span) []Piece {
 	if len(spans) == 0 {
 		return pieces
@@ -78,11 +77,11 @@ func covered(pieces []Piece, spans []Span) []Piece {
 	return all
 }
 
-// pieceBuilder appends pieces up to an instant at a time.
+// pieceBuilder appends pieces, each time until a given instant.
 type pieceBuilder struct {
 	at, end time.Time
 	lane    *Lane
-	dark    []Dark // the lane's stretches, but for the first ones that are over
+	dark    []Dark // the lane's dark stretches, without the first ones that are over
 	pieces  []Piece
 }
 
@@ -100,7 +99,7 @@ func (c *pieceBuilder) vacant(to time.Time, known bool) {
 	switch nobody := c.lane.Nobody.At; {
 	case known:
 	case len(c.lane.Terms) > 0 || nobody.IsZero():
-		free = Blank // it was not there yet, or its owners were not known
+		free = Blank // not there yet, or its owners were unknown
 	default:
 		c.cover(Earlier(nobody, to), Blank, -1)
 	}
@@ -111,7 +110,7 @@ func (c *pieceBuilder) vacant(to time.Time, known bool) {
 	c.cover(to, free, -1)
 }
 
-// cover appends the pieces up to an instant: what was not observed of it is dark.
+// cover appends the pieces until an instant. Unobserved parts become dark pieces.
 func (c *pieceBuilder) cover(to time.Time, k PieceKind, term int) {
 	to = Earlier(to, c.end)
 	c.dark = dropOver(c.dark, c.at)
@@ -122,7 +121,7 @@ func (c *pieceBuilder) cover(to time.Time, k PieceKind, term int) {
 	c.piece(to, Unobserved, -1)
 }
 
-// piece appends one piece, or makes the last one longer where both are the same.
+// piece appends one piece, or extends the last one if both have the same state.
 func (c *pieceBuilder) piece(to time.Time, k PieceKind, term int) {
 	if !to.After(c.at) {
 		return
@@ -135,16 +134,16 @@ func (c *pieceBuilder) piece(to time.Time, k PieceKind, term int) {
 	c.at = to
 }
 
-// Share is the part of one owner in a span. Owners are distinguished by hue.
+// Share is how much of a span one owner had. Owners are distinguished by hue.
 type Share struct {
 	Hue     uint8
 	Label   string
-	Owned   time.Duration // as far as it was observed
-	Terms   int           // that touch the span
-	Longest Interval      // of their parts in the span
+	Owned   time.Duration // owned and observed
+	Terms   int           // number of terms that touch the span
+	Longest Interval      // the longest of their parts in the span
 }
 
-// Shares sums up a span by owner, the one that owned it longest first.
+// Shares returns the share of each owner in a span, the largest first.
 func (l *Lane) Shares(s Span, now time.Time) []Share {
 	var shares []Share
 	s = Span{From: Later(s.From, l.Since), To: Earlier(s.To, now)}
@@ -152,7 +151,7 @@ func (l *Lane) Shares(s Span, now time.Time) []Share {
 	first, last := l.within(s)
 	for i := first; i < last; i++ {
 		t := l.Terms[i].within(s, dark)
-		if t.End.At.Equal(s.To) { // that is where its part in the span ends
+		if t.End.At.Equal(s.To) { // there its part in the span ends
 			t.End.How = Seen
 		}
 		at := slices.IndexFunc(shares, func(s Share) bool { return s.Hue == t.Hue })
@@ -163,7 +162,7 @@ func (l *Lane) Shares(s Span, now time.Time) []Share {
 		held := t.Held()
 		for from, to := range Observed(t.Start.At, t.End.Earliest(), dark) {
 			one.Owned += to.Sub(from)
-			held.Min = max(held.Min, to.Sub(from)) // where the doubt lies behind the span
+			held.Min = max(held.Min, to.Sub(from)) // if the uncertainty lies after the span
 		}
 		one.Label, one.Longest = t.Owner.Label, one.Longest.or(held)
 		one.Terms++

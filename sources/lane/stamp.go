@@ -7,7 +7,7 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// Known is the way in which we know something. It is printed, so that a guess never looks like a fact.
+// Known is the way in which we know something. It is shown with the fact, so that a guess never looks certain.
 type Known uint8
 
 // The ways of knowing. Unknown is the zero value: a value marked with it must not be
@@ -17,9 +17,9 @@ const (
 	Told           // by the server
 	Seen           // by us, as a difference of two looks: it happened in (After, At]
 	Inferred       // it follows from what was told or seen
-	AtLeast        // it was already so when we first looked: at At or before
+	AtLeast        // it was already so at our first look: at At or before
 	Claimed        // written by the owner, on the owner's clock
-	Bound          // no earlier than this (a connection's or transaction's start)
+	Bound          // no earlier than At (a connection's or transaction's start)
 	Ours           // we did it ourselves
 )
 
@@ -29,17 +29,16 @@ func (k Known) String() string {
 	return [...]string{"unknown", "told", "seen", "inferred", "at_least", "claimed", "bound", "ours"}[k]
 }
 
-// Stamp is an instant and how it is known. The zero Stamp is unknown. The instant is At, or
-// lies in (After(), At] where StampBetween made it. A row has many of them: the stretch is
-// kept as its length, and beside How, so that it takes no room of its own.
+// Stamp is an instant and how it is known. The zero Stamp is unknown. The instant is At, or lies in (After(), At] if
+// StampBetween made the Stamp. A row has many Stamps, so the stretch is kept as its length in the padding after How.
 type Stamp struct {
 	At     time.Time
 	How    Known
-	within packedLength // zero: At exactly
+	within packedLength // zero if exactly At
 }
 
-// StampBetween stamps an instant in (after, at]. A zero after, and one that is not before
-// at, mean at exactly. More than two years count as two years.
+// StampBetween returns the Stamp of an instant in (after, at]. If after is zero, or not before at, the instant is
+// exactly at. A longer stretch than two years counts as two years.
 func StampBetween(after, at time.Time, how Known) Stamp {
 	s := Stamp{At: at, How: how}
 	if !after.IsZero() && after.Before(at) {
@@ -48,7 +47,7 @@ func StampBetween(after, at time.Time, how Known) Stamp {
 	return s
 }
 
-// After returns the lower bound of the instant, which is later; zero: it is At exactly.
+// After returns the exclusive lower bound of the instant, or zero if the instant is exactly At.
 func (s Stamp) After() time.Time {
 	if s.within == (packedLength{}) {
 		return time.Time{}
@@ -56,25 +55,25 @@ func (s Stamp) After() time.Time {
 	return s.Earliest()
 }
 
-// Within returns the length of the stretch before At in which s may lie; 0: it is At exactly.
+// Within returns the length of the stretch before At in which the instant may lie, or 0 if it is exactly At.
 func (s Stamp) Within() time.Duration { return s.within.length() }
 
-// Widened returns s with another length of the stretch that ends at At: see Within.
+// Widened returns s with another length of the stretch before At, see Within.
 func (s Stamp) Widened(within time.Duration) Stamp {
 	s.within = packLength(within)
 	return s
 }
 
-// Earliest returns the first instant that s may be.
+// Earliest returns the earliest possible instant.
 func (s Stamp) Earliest() time.Time { return s.At.Add(-s.within.length()) }
 
-// Happened reports whether s is the instant of an event, as far as is known: of what had begun before our first
-// look only a bound is known, or the claim of its owner.
+// Happened reports whether s is the known instant of an event. If something had begun before our first look, only a
+// bound or the claim of its owner is known.
 func (s Stamp) Happened() bool {
 	return s.How == Told || s.How == Seen || s.How == Inferred || s.How == Ours
 }
 
-// packedLength is a length of time, to the nanosecond, in seven bytes, the lowest first.
+// packedLength is a length of time, to the nanosecond, in seven bytes, the lowest byte first.
 type packedLength [7]byte
 
 // longestPacked is the longest time that a packedLength can hold: 834 days.
@@ -98,20 +97,20 @@ func (s packedLength) length() time.Duration {
 	return time.Duration(n)
 }
 
-// Interval is a length of time that is known only to lie between two bounds.
-// Min == Max: exact. The zero Interval is "none".
+// Interval is a length of time that is known only to lie between two bounds. If Min == Max, it is exact. The zero
+// Interval means none.
 type Interval struct {
 	Min, Max time.Duration
 
-	// Every is the pause between the looks that the bounds rest on: they hold if nothing came and went between
-	// two of them. 0: they hold whatever happened.
+	// Every is the pause between the looks on which the bounds depend: they are valid if nothing came and went between
+	// two looks. If it is 0, they are always valid.
 	Every time.Duration
 }
 
-// Endless is the Max of an Interval without an upper bound: of what had begun before our first look.
+// Endless is the Max of an Interval without an upper bound, for something that had begun before our first look.
 const Endless time.Duration = math.MaxInt64
 
-// Plus returns the length of both together.
+// Plus returns the sum of both lengths.
 func (i Interval) Plus(j Interval) Interval {
 	sum := Interval{Min: i.Min + j.Min, Max: Endless, Every: max(i.Every, j.Every)}
 	if i.Max < Endless-j.Max {
@@ -120,19 +119,20 @@ func (i Interval) Plus(j Interval) Interval {
 	return sum
 }
 
-// or returns the longer one of two lengths, of which each is known so far.
+// or returns bounds of the longer of two lengths.
 func (i Interval) or(j Interval) Interval {
 	return Interval{Min: max(i.Min, j.Min), Max: max(i.Max, j.Max), Every: max(i.Every, j.Every)}
 }
 
-// Short writes the length for a table: "2 s", "1 s - 2 s", "≤ 2 s", "≥ 1 s", and the looks on which it rests.
+// Short returns the length for a table: "2 s", "1 s - 2 s", "≤ 2 s", "≥ 1 s", and the looks on which it depends.
 func (i Interval) Short() string { return i.written("≥ ", "≤ ", " - ") + i.Looks() }
 
-// Text writes the length for people: "2 s", "1 s to 2 s", "up to 2 s", "at least 1 s", and the looks on which
-// it rests.
+// Text returns the length for people: "2 s", "1 s to 2 s", "up to 2 s", "at least 1 s", and the looks on which it
+// depends.
 func (i Interval) Text() string { return i.Bounds() + i.Looks() }
 
-// Looks names the looks on which the bounds rest, as ", looks every 250 ms"; "": they hold whatever happened.
+// Looks returns the looks on which the bounds depend, for example ", looks every 250 ms", or "" if the bounds are
+// always valid.
 func (i Interval) Looks() string {
 	if i.Every == 0 {
 		return ""
@@ -140,10 +140,10 @@ func (i Interval) Looks() string {
 	return ", looks every " + format.Precise(i.Every)
 }
 
-// Bounds is Text without the looks.
+// Bounds returns Text without the looks.
 func (i Interval) Bounds() string { return i.written("at least ", "up to ", " to ") }
 
-// written returns the bounds, with least or most before a single one, and to between two.
+// written returns the bounds as text: a single one after the word least or most, two with the word to between them.
 func (i Interval) written(least, most, to string) string {
 	low, high := format.Precise(i.Min), format.Precise(i.Max)
 	switch {

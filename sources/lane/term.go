@@ -9,22 +9,22 @@ import (
 type Term struct {
 	Owner   OwnerRef
 	Hue     uint8   // 0 for the first program that owned the row, 1 for the second...
-	Cause   Cause   // of the end
+	Cause   Cause   // why it ended
 	How     Known   // of the cause
 	Program Program // of the owner; 0: not known
 	Start   Stamp
-	End     Stamp // zero: running
+	End     Stamp // zero while running
 
-	// Sure is the first look behind the last darkness over which nothing proved that the grant is
-	// the same: the term is in doubt, and its least length counts from there. Zero: since Start.
+	// Sure is the first look after the last darkness without proof that the grant stayed the same. Such a term is in
+	// doubt, and its minimum length counts from Sure. If it is zero, the length counts from Start.
 	Sure time.Time
-	// Every is the longest pause between two looks from the end of the term before to the end of
-	// this one, so far; 0: every write would have been told.
+	// Every is the longest pause between two looks from the end of the last term to the end of this one, so far; 0 if
+	// every write would have been reported.
 	Every time.Duration
 }
 
-// Program identifies what people see as one owner across its sessions: the same program on the same host has
-// the same letter and colour, though each of its connections is an owner, with a term of its own.
+// Program identifies what people see as one owner across its sessions: the same program on the same host has the same
+// letter and colour, although each of its connections is an owner with its own term.
 type Program uint32
 
 // Cause is the reason for the end of a term.
@@ -33,13 +33,13 @@ type Cause uint8
 // The causes.
 const (
 	CauseUnknown  Cause = iota
-	CauseReleased       // given up by its owner
-	CauseExpired        // its lease ran out
+	CauseReleased       // released by its owner
+	CauseExpired        // the lease ran out
 	CauseDeleted        // the primitive was deleted, or the data flushed
 	CauseEvicted        // ended by force: by us, or by another coordtop
-	CauseReplaced       // another owner was written over it
+	CauseReplaced       // overwritten by another owner
 	CauseRestart        // the server restarted
-	CauseSession        // its session or connection ended
+	CauseSession        // the owner's session or connection ended
 )
 
 // String returns "unknown", "released", "expired", "deleted", "evicted", "replaced",
@@ -48,8 +48,8 @@ func (c Cause) String() string {
 	return [...]string{"unknown", "released", "expired", "deleted", "evicted", "replaced", "restart", "session_ended"}[c]
 }
 
-// Loss reports whether a cause, known in this way, shows that the owner did not want the end. A session that is
-// only seen to be gone shows nothing: its program may have released what it owned and closed the connection
+// Loss reports whether a cause that is known in this way shows that the owner did not want the end. A session that is
+// only seen to be gone shows nothing, because its program may have released what it owned and closed the connection
 // between two looks.
 func (c Cause) Loss(how Known) bool {
 	return c == CauseExpired || c == CauseEvicted || c == CauseRestart || c == CauseSession && how == Told
@@ -61,13 +61,12 @@ type OwnerRef struct {
 	Fence     uint64
 }
 
-// Name is its label, or its ID where it has none.
+// Name returns the label, or the ID if there is none.
 func (o OwnerRef) Name() string { return cmp.Or(o.Label, o.ID) }
 
-// SameProgram reports whether people take the owner of a term and another for the same: by
-// program where both are known; else by label, because a program that comes back under its
-// own name has a new ID on some backends (a Redis value is made anew for each term). An ID
-// decides where there is neither.
+// SameProgram reports whether people see the owner of a term and another owner as the same. It compares their programs
+// if both are known, else their labels, because a program that returns has a new ID on some backends (a Redis value is
+// new for each term). If there is neither, it compares IDs.
 func (t *Term) SameProgram(owner OwnerRef, program Program) bool {
 	switch {
 	case t.Program != 0 && program != 0:
@@ -78,7 +77,7 @@ func (t *Term) SameProgram(owner OwnerRef, program Program) bool {
 	return t.Owner.ID == owner.ID
 }
 
-// Why returns the cause of its end, with ", inferred" where it is.
+// Why returns the cause of the term's end, with ", inferred" if the cause is inferred.
 func (t *Term) Why() string {
 	if t.Cause != CauseUnknown && t.How == Inferred {
 		return t.Cause.String() + ", inferred"
@@ -86,7 +85,7 @@ func (t *Term) Why() string {
 	return t.Cause.String()
 }
 
-// Changes counts the changes of owner since from: the terms whose beginning was seen, or told.
+// Changes returns the number of owner changes since an instant, that is, of the terms whose beginning was seen or told.
 func Changes(list []Term, from time.Time) (n int) {
 	for i := range list {
 		if began := list[i].Start; began.Happened() && !began.At.Before(from) {
@@ -96,7 +95,7 @@ func Changes(list []Term, from time.Time) (n int) {
 	return n
 }
 
-// Length returns the time for which the owner of a term has owned it up to now, or did.
+// Length returns the length of a term, until now if it is running.
 func (l *Lane) Length(i int, now time.Time) Interval {
 	t := l.Terms[i]
 	if t.End.How == Unknown {
@@ -105,7 +104,7 @@ func (l *Lane) Length(i int, now time.Time) Interval {
 	return t.Held()
 }
 
-// within returns the part of a term in a span; a term without an end ends with the span, as far as it is known.
+// within returns the part of a term in a span; a term without an end ends with the span, as far as is known.
 func (t Term) within(s Span, dark []Dark) Term {
 	if t.Start.At.Before(s.From) {
 		if t.Start.At = s.From; t.Start.Happened() || t.Start.How == AtLeast {
@@ -126,12 +125,12 @@ func (t Term) within(s Span, dark []Dark) Term {
 	return t
 }
 
-// Held returns the time for which the owner of an ended term owned it: see Event.Held.
+// Held returns the length of an ended term, see Event.Held.
 func (t *Term) Held() Interval { return Length(t.Start, t.Sure, t.End, t.Every) }
 
-// Length returns the time from start to end: see Term for sure and every. A start before the first look gives
-// no upper bound, nor does an end that is only a bound; a start that is only a bound gives no lower bound, but
-// that it was seen then; the clock of another gives neither.
+// Length returns the time from start to end; see Term about sure and every. If the start was before the first look, or
+// the end is only a bound, there is no upper bound. If the start is only a bound, the lower bound counts from the first
+// look. A start from the owner's clock gives neither bound.
 func Length(start Stamp, sure time.Time, end Stamp, every time.Duration) Interval {
 	if end.How == Unknown || start.At.IsZero() {
 		return Interval{}

@@ -7,16 +7,16 @@ import (
 	"coordtop/sources"
 )
 
-// Fixture is one source and its backend. Abilities that are nil are not tested. Each is
-// called while no method of the source runs or is about to return.
+// Fixture is one source and its backend. Abilities that are nil are not tested. They are called while no method of the
+// source runs or is about to return.
 type Fixture struct {
 	Source sources.Source
 	Change func()               // changes the owner of a watched primitive
-	Freeze func() (thaw func()) // the backend answers nothing until thaw; its connections stay
-	Drop   func()               // cuts every connection of the source; the backend lives on
+	Freeze func() (thaw func()) // the backend does not answer until thaw is called; its connections stay
+	Drop   func()               // cuts every connection of the source; the backend stays alive
 }
 
-// check is one promise of sources.Source. It returns what is broken.
+// check is one promise of sources.Source. It returns an error if the promise is broken.
 type check struct {
 	name  string
 	needs func(Fixture) bool
@@ -44,7 +44,7 @@ func checks() []check {
 	}
 }
 
-// listedFirst makes a check of one that begins when the source has told its whole listing.
+// listedFirst returns a check that reads the whole listing of the source and then calls run.
 func listedFirst(run func(context.Context, Fixture, *reader) error) func(context.Context, Fixture) error {
 	return func(ctx context.Context, f Fixture) error {
 		r, err := listed(ctx, f.Source)
@@ -55,9 +55,9 @@ func listedFirst(run func(context.Context, Fixture, *reader) error) func(context
 	}
 }
 
-// Run checks every promise of sources.Source, each on a fixture of its own: start prepares a
-// backend (freed by t.Cleanup), which holds at least one watched primitive with an owner that keeps
-// owning it for minutes, and a source on it that is not connected yet.
+// Run checks every promise of sources.Source, each on a fixture of its own. start prepares a backend (freed by
+// t.Cleanup) with at least one watched primitive that stays owned for minutes, and a source of it that is not connected
+// yet.
 func Run(t *testing.T, start func(t *testing.T) Fixture) {
 	t.Helper()
 	for _, c := range checks() {

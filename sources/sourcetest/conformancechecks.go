@@ -76,7 +76,7 @@ func nextReturnsSoon(ctx context.Context, _ Fixture, r *reader) error {
 	return r.some(ctx)
 }
 
-// some reads a few times.
+// some calls next a few times.
 func (r *reader) some(ctx context.Context) error {
 	for range 3 {
 		if err := r.next(ctx); err != nil {
@@ -102,14 +102,14 @@ func frozenIsNotAlive(ctx context.Context, f Fixture, r *reader) error {
 	thaw := f.Freeze()
 	defer thaw()
 	frozen := time.Now()
-	const grace, watch = 1500 * time.Millisecond, 4 * time.Second // answers may be on their way; then none can be
+	const grace, watch = 1500 * time.Millisecond, 4 * time.Second // answers may still arrive; after that none can
 	for time.Since(frozen) < watch {
 		err := r.next(ctx)
 		if errors.Is(err, errContract) {
 			return err
 		}
 		if err != nil {
-			return nil // to give up is as good as to stay silent
+			return nil // ending the connection is as good as staying silent
 		}
 		for name, at := range r.alive {
 			if at.Sub(frozen) > grace {
@@ -126,7 +126,7 @@ func changeIsTold(ctx context.Context, f Fixture, r *reader) error {
 	return r.until(ctx, "the changed owner", func() bool { return owners(r.prims) != before })
 }
 
-// owners prints who owns what, in an order of its own.
+// owners returns a sorted text of who owns what.
 func owners(prims map[sources.Ref]*sources.Primitive) string {
 	byRef := map[string]string{} // fmt prints maps by key
 	for ref, p := range prims {
@@ -176,7 +176,7 @@ func cancelledConnectFails(ctx context.Context, f Fixture) error {
 func cancelEndsNext(ctx context.Context, _ Fixture, r *reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
-	for range 1000 { // what was read before may still be told
+	for range 1000 { // earlier reads may still be reported
 		if err := r.next(ctx); err != nil {
 			if errors.Is(err, errContract) {
 				return err
@@ -196,8 +196,8 @@ func closeTwice(_ context.Context, f Fixture, _ *reader) error {
 	return nil
 }
 
-// closeJoins finds goroutines that outlive Close by a profiler label, which goroutines
-// inherit from the one that starts them; so other tests may run at the same time.
+// closeJoins finds goroutines that outlive Close by a profiler label, which goroutines inherit from the one that starts
+// them, so that other tests may run at the same time.
 func closeJoins(ctx context.Context, f Fixture) error {
 	mark := fmt.Sprintf("sourcetest-%p", f.Source)
 	var err error
@@ -210,7 +210,7 @@ func closeJoins(ctx context.Context, f Fixture) error {
 		return err
 	}
 	var left string
-	retry := time.NewTicker(10 * time.Millisecond) // one that was joined may still be on its last instruction
+	retry := time.NewTicker(10 * time.Millisecond) // a goroutine that has ended may still be on its last instruction
 	defer retry.Stop()
 	for range 200 {
 		if left = marked(mark); left == "" {

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// soon bounds what takes a healthy source milliseconds, or a second at most.
+	// soon bounds actions that take a healthy source milliseconds, or at most a second.
 	soon = 10 * time.Second
 	// nextLimit is how long one Next may take: a second, with room for a busy machine.
 	nextLimit = 4 * time.Second
 )
 
-// reader reads a source and holds what it tells against the contract.
+// reader reads a source and checks its Changes against the contract.
 type reader struct {
 	source sources.Source
 	last   sources.Change
 	scopes map[string]*listing
 	prims  map[sources.Ref]*sources.Primitive
-	alive  map[string]time.Time // when it was last told alive
+	alive  map[string]time.Time // when each scope was last reported alive
 }
 
-// listing is how far the listing of one scope is.
+// listing is the progress of one scope's listing.
 type listing struct{ gaps, syncs int }
 
 func open(ctx context.Context, s sources.Source) (*reader, error) {
@@ -42,15 +42,14 @@ func open(ctx context.Context, s sources.Source) (*reader, error) {
 	}, nil
 }
 
-// errContract marks what breaks a promise, as against a connection that is over.
+// errContract marks a broken promise, in contrast to an ended connection.
 var errContract = errors.New("broken promise")
 
 func broken(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errContract, fmt.Sprintf(format, args...))
 }
 
-// next calls Next once and takes in what it tells. A broken promise wraps errContract;
-// any other error is the source's own.
+// next calls Next once and checks the Change. A broken promise wraps errContract; any other error is the source's own.
 func (r *reader) next(ctx context.Context) error {
 	began := time.Now()
 	c, err := r.source.Next(ctx)
@@ -95,7 +94,7 @@ func (r *reader) take(c *sources.Change) error {
 	return nil
 }
 
-// until reads until done, soon at most.
+// until reads until done returns true, for at most soon.
 func (r *reader) until(ctx context.Context, what string, done func() bool) error {
 	limit := time.Now().Add(soon)
 	for !done() {
@@ -109,7 +108,7 @@ func (r *reader) until(ctx context.Context, what string, done func() bool) error
 	return nil
 }
 
-// synced reads until every scope that was mentioned is listed and alive.
+// synced reads until every scope seen so far is listed and alive.
 func (r *reader) synced(ctx context.Context) error {
 	return r.until(ctx, "Synced and Alive of every scope", func() bool {
 		for name, l := range r.scopes {

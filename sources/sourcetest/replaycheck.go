@@ -12,10 +12,9 @@ import (
 	"coordtop/sources/tape"
 )
 
-// CheckReplay feeds the Inputs of a live Hub to a fresh one, as they would come back from a
-// file. Each State that the live Hub published must be equal to that of the other at the same
-// Input, unexported fields included, and so must the events that both have kept. o is what the
-// live Hub was made with. Nothing may change the live Hub meanwhile.
+// CheckReplay applies the Inputs of a live Hub to a new one, in the form in which a file restores them. Each State that
+// the live Hub published must equal that of the new Hub at the same Input, including unexported fields, and the events
+// that both have kept must be equal. o has the options of the live Hub. Nothing may change the live Hub meanwhile.
 func CheckReplay(t testing.TB, live *sources.Hub, o sources.HubOptions, inputs []sources.Input) {
 	t.Helper()
 	r := sources.NewReplayer(o)
@@ -49,9 +48,9 @@ func CheckReplay(t testing.TB, live *sources.Hub, o sources.HubOptions, inputs [
 	}
 }
 
-// checkRecording encodes the Inputs in two groups, the second of which begins with a Keyframe
-// half-way. What comes back must be the Inputs, but for guards, and who begins with the second
-// group must arrive where the first one does.
+// checkRecording encodes the Inputs in two groups, the second of which begins with a Keyframe half-way. Decoding must
+// return the Inputs, without guards, and a replay that starts with the second group must end in the same state as one
+// that starts with the first.
 func checkRecording(o sources.HubOptions, inputs []sources.Input) error {
 	whole, half := sources.NewReplayer(o), len(inputs)/2
 	first, err := recorded(new(sources.Keyframe), inputs)
@@ -94,7 +93,7 @@ type recording struct {
 	inputs   []sources.Input
 }
 
-// recorded is one group as it comes back.
+// recorded returns one group after encoding and decoding.
 func recorded(k *sources.Keyframe, inputs []sources.Input) (r recording, err error) {
 	e, d := tape.NewEncoder(tape.EncoderOptions{}), tape.NewDecoder()
 	if r.keyframe, err = d.Keyframe(e.Keyframe(nil, k)); err != nil {
@@ -109,7 +108,7 @@ func recorded(k *sources.Keyframe, inputs []sources.Input) (r recording, err err
 	return r, err
 }
 
-// withoutGuards takes the guards out of an Input that nobody else has.
+// withoutGuards returns an Input without its guards. It changes the Input's values, which nobody else uses.
 func withoutGuards(in sources.Input) sources.Input {
 	for _, p := range in.Change.Set {
 		for i := range p.Owners {
@@ -124,8 +123,8 @@ func withoutGuards(in sources.Input) sources.Input {
 	return in
 }
 
-// sameState compares two states. Rows that are those of the last two states are equal: they
-// were compared then.
+// sameState compares two states. It skips rows that are the same as in the last two states, because they were compared
+// then.
 func sameState(was, is [2]*sources.State) error {
 	live, again := is[0], is[1]
 	for _, part := range [][2]any{
@@ -160,8 +159,8 @@ func keptEvents(h *sources.Hub) []sources.Event {
 	return events
 }
 
-// sameEvents compares the events that both have: the live Hub may have dropped more of the old
-// ones, at ticks that are not recorded, and either what the other's subscribers have not read yet.
+// sameEvents compares the events that both have: the live Hub may have dropped more old events, at ticks that are not
+// recorded, and each Hub drops what its own subscribers have read.
 func sameEvents(live, again []sources.Event) error {
 	live, again = withoutRead(live, again), withoutRead(again, live)
 	for len(again) > len(live) {
@@ -178,7 +177,7 @@ func sameEvents(live, again []sources.Event) error {
 	return nil
 }
 
-// withoutRead leaves out each EventPresent that the others do not have.
+// withoutRead returns the events without each EventPresent that others lacks.
 func withoutRead(events, others []sources.Event) []sources.Event {
 	has := make(map[uint64]bool, len(others))
 	for i := range others {
@@ -187,8 +186,8 @@ func withoutRead(events, others []sources.Event) []sources.Event {
 	return slices.DeleteFunc(slices.Clone(events), func(e sources.Event) bool { return e.Kind == sources.EventPresent && !has[e.Seq] })
 }
 
-// stored returns a deep copy of v as a file would give it back: a time has no monotonic
-// reading and is local, and of errors there are only those that a Hub keeps.
+// stored returns a deep copy of v in the form in which a file restores it: a time has no monotonic reading and is
+// local, and an error is one that a Hub keeps.
 func stored(v reflect.Value) reflect.Value {
 	n := reflect.New(v.Type()).Elem()
 	n.Set(v)

@@ -9,17 +9,16 @@ import (
 	"coordtop/sources"
 )
 
-// beat is how often a Script with nothing to tell reports that its server answers.
+// beat is how often a Script without changes reports that its server answers.
 const beat = time.Second
 
-// Script is a Source that does what a test tells it to. All its methods are safe for
-// concurrent use. The outcomes that are scripted for Connect or Next come in order; after
-// them Connect succeeds, and Next returns proof of life every second.
+// Script is a Source that does what a test demands. All its methods are safe for concurrent use. The outcomes that are
+// scripted for Connect or Next come in order; after them Connect succeeds, and Next returns proof of life every second.
 type Script struct {
 	scopes []string
 
 	mu        sync.Mutex
-	news      chan struct{} // closed and replaced when there is something new to do
+	news      chan struct{} // closed and replaced when a step is added
 	connects  []step
 	steps     []step
 	onConnect func() []sources.Change
@@ -30,7 +29,7 @@ type Script struct {
 // Record is what happened to a Script so far.
 type Record struct {
 	Connects, Nexts, Closes int  // calls that began
-	Overlapped              bool // two of Connect, Next and Close ran at a time
+	Overlapped              bool // two of Connect, Next and Close ran at the same time
 	Refreshes               int
 	Visible                 []sources.Ref // of the last Focus
 	Selected                sources.Ref
@@ -45,7 +44,7 @@ type step struct {
 	hangs  bool
 }
 
-// NewScript returns a source whose proofs of life name these scopes; none: the scope "".
+// NewScript returns a source whose proofs of life name these scopes, or the scope "" if there are none.
 func NewScript(scopes ...string) *Script {
 	if len(scopes) == 0 {
 		scopes = []string{""}
@@ -61,7 +60,7 @@ func (s *Script) update(f func()) {
 	s.news = make(chan struct{})
 }
 
-// Push queues changes for Next. They carry the proof of life that the test puts in.
+// Push queues changes for Next. They have only the proof of life that the test sets.
 func (s *Script) Push(changes ...sources.Change) {
 	s.update(func() {
 		for _, c := range changes {
@@ -76,7 +75,7 @@ func (s *Script) Fail(err error) { s.update(func() { s.steps = append(s.steps, s
 // Panic queues a panic for Next.
 func (s *Script) Panic(v any) { s.update(func() { s.steps = append(s.steps, step{panics: v}) }) }
 
-// Hang lets one Next block until its context ends.
+// Hang queues a Next that blocks until its context ends.
 func (s *Script) Hang() { s.update(func() { s.steps = append(s.steps, step{hangs: true}) }) }
 
 // FailConnect queues an error for Connect.
@@ -89,18 +88,18 @@ func (s *Script) PanicConnect(v any) {
 	s.update(func() { s.connects = append(s.connects, step{panics: v}) })
 }
 
-// HangConnect lets one Connect block until its context ends.
+// HangConnect queues a Connect that blocks until its context ends.
 func (s *Script) HangConnect() {
 	s.update(func() { s.connects = append(s.connects, step{hangs: true}) })
 }
 
-// OnConnect names what every successful Connect from now on queues for Next, in place of
-// what was still queued: the listing that each connection begins with.
+// OnConnect sets the listing with which each connection begins. From now on every successful Connect queues it for
+// Next, in place of what was queued.
 func (s *Script) OnConnect(listing func() []sources.Change) {
 	s.update(func() { s.onConnect = listing })
 }
 
-// Silence stops the proofs of life, or lets them go on. Pushed Changes are still told.
+// Silence stops or resumes the proofs of life. Pushed Changes are still sent.
 func (s *Script) Silence(on bool) { s.update(func() { s.silent = on }) }
 
 // Record returns what happened so far.
@@ -126,7 +125,7 @@ func (s *Script) enter(count *int) (leave func()) {
 	}
 }
 
-// Connect does what was scripted, else succeeds.
+// Connect does the next scripted step, else succeeds.
 func (s *Script) Connect(ctx context.Context) error {
 	defer s.enter(&s.record.Connects)()
 	s.mu.Lock()
@@ -146,7 +145,7 @@ func (s *Script) Connect(ctx context.Context) error {
 	return nil
 }
 
-// Next does what was scripted. With nothing to do it waits, a second at most.
+// Next does the next scripted step. Without one it waits for at most a second.
 func (s *Script) Next(ctx context.Context) (sources.Change, error) {
 	defer s.enter(&s.record.Nexts)()
 	timer := time.NewTimer(beat)
@@ -178,14 +177,14 @@ func (s *Script) Close() error {
 	return nil
 }
 
-// Focus is recorded.
+// Focus records the call.
 func (s *Script) Focus(visible []sources.Ref, selected sources.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.record.Visible, s.record.Selected = slices.Clone(visible), selected
 }
 
-// Refresh is recorded.
+// Refresh records the call.
 func (s *Script) Refresh() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,16 +12,14 @@ import (
 	"coordtop/sources"
 )
 
-// Patience is how long a Witness waits: for a machine that others use too, not for what a
-// source promises.
+// Patience is how long a Witness waits. It allows for a busy machine and is no promise of sources.
 const Patience = time.Minute
 
 // shownRows is how many rows a failure prints.
 const shownRows = 20
 
-// Witness watches one source through a Hub, as the board does. A wait for something that does
-// not come fails the test, with what the Hub shows instead. It belongs to the goroutine of
-// the test.
+// Witness watches one source through a Hub, as the board does. If a wait is in vain, the test fails with what the Hub
+// shows. Only the goroutine of the test may use it.
 type Witness struct {
 	Hub *sources.Hub
 
@@ -31,8 +29,8 @@ type Witness struct {
 	stop   func()
 }
 
-// Watch runs a source, which is called src, until Stop or the end of the test. kind is the
-// type of its backend. A replay must show the same as the Hub did: see CheckReplay.
+// Watch runs a source, with the name src, until Stop or the end of the test. kind is the type of its backend. At the
+// end it checks that a replay shows the same as the Hub, see CheckReplay.
 func Watch(t testing.TB, kind string, source sources.Source) *Witness {
 	t.Helper()
 	var o sources.HubOptions
@@ -61,7 +59,7 @@ func Watch(t testing.TB, kind string, source sources.Source) *Witness {
 	return w
 }
 
-// Stop ends the watching and joins the source. A second call does nothing.
+// Stop ends the source and waits for it. A second call does nothing.
 func (w *Witness) Stop() {
 	if w.stop != nil {
 		w.stop()
@@ -69,7 +67,7 @@ func (w *Witness) Stop() {
 	}
 }
 
-// Next is the next event, of whatever kind.
+// Next returns the next event of any kind.
 func (w *Witness) Next() sources.Event {
 	w.t.Helper()
 	limit := time.NewTimer(Patience)
@@ -95,7 +93,7 @@ func (w *Witness) Next() sources.Event {
 	}
 }
 
-// Event skips events until one of this kind comes, about name or, with "", about any.
+// Event skips events until one of this kind comes, about name or, if that is "", about any primitive.
 func (w *Witness) Event(kind sources.EventKind, name string) sources.Event {
 	w.t.Helper()
 	for range 100_000 {
@@ -107,7 +105,7 @@ func (w *Witness) Event(kind sources.EventKind, name string) sources.Event {
 	return sources.Event{}
 }
 
-// Expect is the next event about a primitive, which must be of this kind and name.
+// Expect returns the next event about a primitive, which must have this kind and name.
 func (w *Witness) Expect(kind sources.EventKind, name string) sources.Event {
 	w.t.Helper()
 	for {
@@ -128,7 +126,7 @@ func (w *Witness) Synced() {
 	w.Event(sources.EventSynced, "")
 }
 
-// Drain returns every event that came so far and was not returned before.
+// Drain returns every event so far that was not returned before.
 func (w *Witness) Drain() []sources.Event {
 	events, _ := w.events.Events(0)
 	events = append(w.queued, events...)
@@ -136,8 +134,7 @@ func (w *Witness) Drain() []sources.Event {
 	return events
 }
 
-// NoOwnerEvents drains the events and fails if any reports that something happened to an
-// owner.
+// NoOwnerEvents drains the events and fails the test if any is about a change of an owner.
 func (w *Witness) NoOwnerEvents() {
 	w.t.Helper()
 	for _, e := range w.Drain() {
@@ -152,7 +149,7 @@ func (w *Witness) State(what string, ok func(*sources.State) bool) *sources.Stat
 	w.t.Helper()
 	limit := time.NewTimer(Patience)
 	defer limit.Stop()
-	look := time.NewTicker(2 * time.Millisecond) // a state wakes nobody by itself
+	look := time.NewTicker(2 * time.Millisecond) // a new state wakes nobody
 	defer look.Stop()
 	for {
 		if s := w.Hub.State(); ok(s) {
@@ -166,7 +163,7 @@ func (w *Witness) State(what string, ok func(*sources.State) bool) *sources.Stat
 	}
 }
 
-// Row waits until the row of name, in space or, with "", in any, satisfies ok.
+// Row waits until the row of name, in the given space or, if that is "", in any, satisfies ok.
 func (w *Witness) Row(space, name, what string, ok func(*sources.Row, *sources.State) bool) *sources.Row {
 	w.t.Helper()
 	var row *sources.Row
@@ -181,8 +178,7 @@ func (w *Witness) Row(space, name, what string, ok func(*sources.Row, *sources.S
 	return row
 }
 
-// About waits until a scope, or the first one with "", is synced and what it tells of
-// itself is ok.
+// About waits until a scope, or the first one if that is "", is synced and its About satisfies ok.
 func (w *Witness) About(scope, what string, ok func(sources.About) bool) sources.About {
 	w.t.Helper()
 	var about sources.About
@@ -198,7 +194,7 @@ func (w *Witness) About(scope, what string, ok func(sources.About) bool) sources
 	return about
 }
 
-// Status is what the Hub says of the source.
+// Status returns the Hub's status of the source.
 func (w *Witness) Status() sources.SourceStatus {
 	for _, s := range w.Hub.State().Sources {
 		return s
@@ -206,7 +202,7 @@ func (w *Witness) Status() sources.SourceStatus {
 	return sources.SourceStatus{}
 }
 
-// String is what the Hub shows, for a failure.
+// String returns what the Hub shows, for a failure message.
 func (w *Witness) String() string {
 	s := w.Hub.State()
 	var b strings.Builder

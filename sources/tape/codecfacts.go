@@ -12,15 +12,15 @@ type TermFact struct {
 	sources.Term
 }
 
-// EventFact is an event that is stored beside its Inputs, without Mono, which is meaningless outside of
-// its run.
+// EventFact is an event that is stored beside its Inputs, without Mono, which is meaningless outside its run.
 type EventFact struct {
-	Lane uint64 // as in TermFact; Ref is left out; 0: it is of no primitive
+	Lane uint64 // like TermFact.Lane, replaces Ref; 0 if without a primitive
 	Run  uint64 // of the process that recorded it
 	sources.Event
 }
 
-// Terms appends a list to dst that can be decoded alone. It takes few bytes where the terms of a primitive are neighbours.
+// Terms appends a list to dst that can be decoded alone. It needs few bytes if the terms of each primitive are
+// consecutive.
 func (e *Encoder) Terms(dst []byte, list []TermFact) []byte {
 	e.begin()
 	e.Write(dst)
@@ -28,8 +28,8 @@ func (e *Encoder) Terms(dst []byte, list []TermFact) []byte {
 	return e.Rest()
 }
 
-// Events appends a list to dst that can be decoded with the same terms. It takes few bytes where the events of a
-// primitive are neighbours, and terms has the terms that they ended, in order.
+// Events appends a list to dst that can be decoded with the same terms. It needs few bytes if the events of each
+// primitive are consecutive and terms has the terms that they ended, in order.
 func (e *Encoder) Events(dst []byte, list []EventFact, terms []TermFact) []byte {
 	e.begin()
 	e.Write(dst)
@@ -37,13 +37,13 @@ func (e *Encoder) Events(dst []byte, list []EventFact, terms []TermFact) []byte 
 	return e.Rest()
 }
 
-// Terms reads the bytes of Encoder.Terms. It needs no Keyframe, and ends the group that was being read.
+// Terms decodes the bytes of Encoder.Terms. It needs no Keyframe, and ends the group that was being read.
 func (d *Decoder) Terms(b []byte) ([]TermFact, error) {
 	d.alone(b)
 	return d.termFacts(nil), d.end()
 }
 
-// Events reads the bytes of Encoder.Events: see Terms.
+// Events decodes the bytes of Encoder.Events, see Terms.
 func (d *Decoder) Events(b []byte, terms []TermFact) ([]EventFact, error) {
 	d.alone(b)
 	return d.eventFacts(nil, terms), d.end()
@@ -56,7 +56,7 @@ func (d *Decoder) alone(b []byte) {
 	d.Read(b)
 }
 
-// end returns the error of a list that was read; bytes behind the list are an error, too.
+// end returns the error of reading a list. Bytes after the list are also an error.
 func (d *Decoder) end() error {
 	if d.Err() == nil && len(d.Rest()) > 0 {
 		d.Fail(pack.ErrDamaged)
@@ -64,7 +64,8 @@ func (d *Decoder) end() error {
 	return d.failure()
 }
 
-// facts writes or reads a list; each item is written as its difference from the one expected after the item before.
+// facts writes or reads a list; each item is written as its difference from a guess that expected makes from the item
+// before.
 func facts[T any](c *codec, list []T, expected func(before *T) T, item func(c *codec, f *pack.Fields, v, was *T)) []T {
 	if n := c.Count(len(list)); c.Reading() {
 		list = make([]T, n)
@@ -78,7 +79,7 @@ func facts[T any](c *codec, list []T, expected func(before *T) T, item func(c *c
 	return list
 }
 
-// termFacts expects each term to begin when the one before it ended.
+// termFacts writes or reads terms. It expects each term to begin when the one before ended.
 func (c *codec) termFacts(list []TermFact) []TermFact {
 	return facts(c, list, func(before *TermFact) TermFact {
 		next := *before
@@ -98,7 +99,7 @@ func packTermFact(c *codec, f *pack.Fields, v, was *TermFact) {
 	pack.Struct(f, &v.Term, &was.Term, c, packTerm)
 }
 
-// eventFacts expects each event to be the end of the next term.
+// eventFacts writes or reads events. It expects each event to be the end of the next term.
 func (c *codec) eventFacts(list []EventFact, terms []TermFact) []EventFact {
 	ended := map[uint64][]TermFact{}
 	for i := range terms {
@@ -119,7 +120,7 @@ func (c *codec) eventFacts(list []EventFact, terms []TermFact) []EventFact {
 	}, packEventFact)
 }
 
-// expect turns a copy of the event before into the end of the first of terms.
+// expect turns a copy of the last event into the end of the first of terms.
 func (e *EventFact) expect(terms []TermFact) {
 	t := &terms[0].Term
 	e.At, e.After, e.Cause, e.Previous, e.Held, e.Loss = t.End.At, t.End.After(), t.Cause, t.Owner, t.Held(), t.Cause.Loss(t.How)

@@ -11,30 +11,30 @@ import (
 	"coordtop/sources/tape/internal/pack"
 )
 
-// codec is the state of an Encoder or a Decoder within a group. Each pack function of this package
-// names the fields of one type once, for writing and for reading. The place of a
-// field in its function is its number in the recording: new fields come last. Values that are written
-// are shared with the Hub, so a pack function assigns only while it reads.
+// codec is the state of an Encoder or a Decoder within a group. Each pack function of this package names the fields of
+// one type once, for writing and for reading. The position of a field in its function is its number in the recording,
+// so that new fields must come last. Written values are shared with the Hub, so that a pack function assigns only while
+// it reads.
 type codec struct {
 	pack.Stream
 	version   uint64 // that wrote the group
 	mostTerms int    // of a row in a Keyframe
 
 	seq   uint64
-	last  []*sources.Input // the last one of each kind and source
+	last  []*sources.Input // the last Input of each kind and source
 	refs  []sources.Ref
 	order map[sources.Ref]int  // place in refs, counted from 1
-	prims []*sources.Primitive // the last version, by the place of its Ref
+	prims []*sources.Primitive // the last version of each primitive, by the place of its Ref
 
-	look      time.Duration // from the look of the primitive's last version to that of this one
+	look      time.Duration // time between the looks of the primitive's last version and this one
 	doubt     time.Duration // length of the look
 	source    string        // of the primitive
-	wasSource string        // of the primitive that it is compared with
+	wasSource string        // of the primitive with which it is compared
 	nested    int           // depth of nested keyframes
 
-	withoutData func(source string) bool // nil: of no source
+	withoutData func(source string) bool // may be nil
 	disguises   map[string]string
-	key         [32]byte // of digests
+	key         [32]byte // key of the digests
 }
 
 func (c *codec) begin() {
@@ -56,11 +56,11 @@ func (c *codec) disguise(s string) string {
 // digest returns a digest of s with the key, which is never stored.
 func (c *codec) digest(s string) []byte {
 	mac := hmac.New(sha256.New, c.key[:])
-	_, _ = mac.Write([]byte(s)) // it never fails
+	_, _ = mac.Write([]byte(s)) // never fails
 	return mac.Sum(nil)
 }
 
-// place returns the index of ref in refs, and adds a new one.
+// place returns the index of ref in refs, and adds a ref that is new.
 func (c *codec) place(ref sources.Ref) int {
 	switch n := c.Uint(uint64(c.order[ref])); {
 	case n > uint64(len(c.refs)):
@@ -79,7 +79,7 @@ func (c *codec) place(ref sources.Ref) int {
 
 func (c *codec) ref(v sources.Ref) sources.Ref { return c.refs[c.place(v)] }
 
-// set writes or reads a primitive as its difference from the group's last version.
+// set writes or reads a primitive as its difference from its last version in the group.
 func (c *codec) set(v *sources.Primitive) *sources.Primitive {
 	if c.Reading() {
 		v = new(sources.Primitive)
@@ -93,7 +93,7 @@ func (c *codec) set(v *sources.Primitive) *sources.Primitive {
 	return v
 }
 
-// whole writes or reads the Keyframe of a group. Inputs that follow refer to its primitives.
+// whole writes or reads the Keyframe of a group. Later Inputs refer to its primitives.
 func (c *codec) whole(k *sources.Keyframe) {
 	pack.Item(&c.Stream, k, nil, c, packKeyframe)
 	for _, row := range k.Rows {
@@ -121,7 +121,7 @@ func (c *codec) next(in *sources.Input) {
 	was.Change = sources.Change{Scope: in.Change.Scope, Alive: in.Change.Alive}
 }
 
-// before returns the last Input of the kind and source of in. It writes them, or reads them into in.
+// before returns the last Input with the same kind and source as in. It writes kind and source, or reads them into in.
 func (c *codec) before(in *sources.Input) *sources.Input {
 	n := slices.IndexFunc(c.last, func(was *sources.Input) bool { return was.Kind == in.Kind && was.Source == in.Source })
 	if n = int(c.Uint(uint64(n + 1))); n > len(c.last) || n < 0 {

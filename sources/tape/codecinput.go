@@ -21,7 +21,7 @@ func packInput(c *codec, f *pack.Fields, v, was *sources.Input) {
 	pack.Pointer(f, &v.Resume, c, packKeyframe)
 }
 
-// instant is two fields; the monotonic clock is written as its difference from the wall clock.
+// instant writes or reads two fields; the monotonic clock is written as its difference from the wall clock.
 func (c *codec) instant(f *pack.Fields, v *sources.Instant, was sources.Instant) {
 	f.Time(&v.Wall, was.Wall)
 	expected := was.Mono + v.Wall.Sub(was.Wall)
@@ -92,11 +92,11 @@ func packAbout(c *codec, f *pack.Fields, v, was *sources.About) {
 	f.Text(&v.LeftOut, was.LeftOut)
 }
 
-// fault is an error as a Hub keeps it: see sources.Recordable.
+// fault writes or reads an error in the form that a Hub keeps, see sources.Recordable.
 func (c *codec) fault(f *pack.Fields, v *error, was error) {
 	is, before := sources.Recordable(*v), sources.Recordable(was)
 	if f.Field((is == nil) != (before == nil) || is != nil && *is != *before) {
-		now := is // escapes
+		now := is // escapes to the heap
 		pack.Item(&c.Stream, &now, nil, c, func(c *codec, f *pack.Fields, v, _ **sources.Problem) {
 			pack.Pointer(f, v, c, packProblem)
 		})

@@ -30,7 +30,7 @@ func packKeyframe(c *codec, f *pack.Fields, v, _ *sources.Keyframe) {
 	c.nested--
 }
 
-// rows are the rows of a Keyframe, each written as its difference from the one before.
+// rows writes or reads the rows of a Keyframe, each as its difference from the one before.
 func (c *codec) rows(f *pack.Fields, v *[]*sources.Row) {
 	if !f.Field(len(*v) > 0) {
 		return
@@ -84,14 +84,16 @@ func packRow(c *codec, f *pack.Fields, v, was *sources.Row) {
 	}
 }
 
-// A Keyframe keeps about keyframeTerms terms of its rows, and at least leastTerms of each row, as many as its pane lists:
-// in a recording of many rows, older terms would take far more room than all else, and each jump of a replay reads a Keyframe.
+// A Keyframe keeps about keyframeTerms terms, and at least leastTerms of each row, which is how many its pane lists.
+// With many rows, older terms would need far more room than everything else, and each jump of a replay reads a
+// Keyframe.
 const (
 	keyframeTerms = 1 << 15
 	leastTerms    = 4
 )
 
-// terms returns the last terms of a row, as many as a Keyframe keeps, and the Activity with Cut set if there were others.
+// terms returns the last terms of a row, as many as a Keyframe keeps, and its Activity, with Cut set if terms were left
+// out.
 func (c *codec) terms(r *sources.Row) ([]sources.Term, *sources.Activity) {
 	if c.Reading() || c.mostTerms == 0 || len(r.Terms) <= c.mostTerms {
 		return r.Terms, r.Activity
@@ -104,7 +106,7 @@ func (c *codec) terms(r *sources.Row) ([]sources.Term, *sources.Activity) {
 	return r.Terms[len(r.Terms)-c.mostTerms:], &counts
 }
 
-// bySlot is a field with primitives by slot, in the order of the slots.
+// bySlot writes or reads a field with primitives by slot, in the order of the slots.
 func (c *codec) bySlot(f *pack.Fields, v *map[int]*sources.Primitive) {
 	if !f.Field(len(*v) > 0) {
 		return
@@ -127,7 +129,7 @@ func (c *codec) bySlot(f *pack.Fields, v *map[int]*sources.Primitive) {
 	}
 }
 
-// packState is the last published State, written as its difference from the model.
+// packState writes or reads the last published State, as its difference from the model.
 func packState(c *codec, f *pack.Fields, v *sources.State, k *sources.Keyframe) {
 	now := sources.State{Thresholds: k.Thresholds}
 	for i := range k.Scopes {
@@ -145,7 +147,7 @@ func packState(c *codec, f *pack.Fields, v *sources.State, k *sources.Keyframe) 
 	c.shownRows(f, &v.Rows, k.Rows)
 }
 
-// shownRows are the published rows: their number, and those that differ from now.
+// shownRows writes or reads the published rows: their number, and those that differ from now.
 func (c *codec) shownRows(f *pack.Fields, v *[]*sources.Row, now []*sources.Row) {
 	if !f.Field(len(*v) > 0) {
 		return

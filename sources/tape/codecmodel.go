@@ -38,7 +38,7 @@ func packLevel(_ *codec, f *pack.Fields, v, was *sources.Level) {
 
 func packActivity(c *codec, f *pack.Fields, v, was *sources.Activity) {
 	pack.Signed(f, &v.Minute, was.Minute)
-	var counts []uint64 // of the minutes in which something was counted: where it stands, changes, losses
+	var counts []uint64 // for each minute with a count: its index, changes, losses
 	for i := range v.Changes {
 		if v.Changes[i]|v.Losses[i] != 0 {
 			counts = append(counts, uint64(i)<<16|uint64(v.Changes[i])<<8|uint64(v.Losses[i]))

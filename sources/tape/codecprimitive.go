@@ -8,8 +8,8 @@ import (
 	"coordtop/sources/tape/internal/pack"
 )
 
-// packPrimitive has all fields but Ref, which v has already. An owner's stamps often move with the
-// time of the look.
+// packPrimitive writes or reads all fields except Ref, which v has already. An owner's stamps often move with the time
+// of the look.
 func packPrimitive(c *codec, f *pack.Fields, v, was *sources.Primitive) {
 	f.Time(&v.At, was.At)
 	c.look = 0
@@ -39,7 +39,7 @@ func packPrimitive(c *codec, f *pack.Fields, v, was *sources.Primitive) {
 	c.look = 0
 }
 
-// packOwner leaves out Guard, with which a reader of the recording could act.
+// packOwner writes or reads an owner without Guard, with which a reader of the recording could act.
 func packOwner(c *codec, f *pack.Fields, v, was *sources.Owner) {
 	pack.Struct(f, &v.Expires, &was.Expires, c, packStamp)
 	pack.Struct(f, &v.Renewed, &was.Renewed, c, packStamp)
@@ -77,7 +77,7 @@ func packQueue(c *codec, f *pack.Fields, v, was *sources.Queue) {
 	pack.Enum(f, &v.CandidatesHow, was.CandidatesHow, sources.Ours)
 }
 
-// packWaiter leaves out Guard: see packOwner.
+// packWaiter writes or reads a waiter without Guard, see packOwner.
 func packWaiter(c *codec, f *pack.Fields, v, was *sources.Waiter) {
 	pack.Struct(f, &v.Since, &was.Since, c, packStamp)
 	f.Text(&v.ID, was.ID)
@@ -92,8 +92,8 @@ func packWaiter(c *codec, f *pack.Fields, v, was *sources.Waiter) {
 	pack.List(f, &v.Attrs, was.Attrs, c, packAttr)
 }
 
-// packStamp expects a Stamp that changes to move as far as the look, and to be as doubtful as
-// the look.
+// packStamp writes or reads a Stamp. It expects a changed Stamp to have moved as far as the look, with the same
+// uncertainty.
 func packStamp(c *codec, f *pack.Fields, v, was *sources.Stamp) {
 	guess := was.At
 	if !guess.IsZero() {
@@ -122,8 +122,8 @@ func packAttr(_ *codec, f *pack.Fields, v, was *sources.Attr) {
 	f.Flag(&v.Odd, was.Odd)
 }
 
-// packBlob writes only the length, and a digest of the sum, where the source's data is not recorded:
-// a short value could be found by its sum.
+// packBlob writes or reads a Blob. If the source's data is not recorded, it writes only the length and a digest of the
+// sum, because the sum would reveal a short value.
 func packBlob(c *codec, f *pack.Fields, v, was *sources.Blob) {
 	is, before := *v, *was
 	if !c.Reading() && (is != before || c.source != c.wasSource) {
@@ -139,7 +139,7 @@ func packBlob(c *codec, f *pack.Fields, v, was *sources.Blob) {
 	}
 }
 
-// recorded returns the data of a source as it is written.
+// recorded returns the data of a source in the form in which it is written.
 func (c *codec) recorded(b sources.Blob, source string) sources.Blob {
 	if c.withoutData == nil || !c.withoutData(source) {
 		return b
@@ -147,7 +147,8 @@ func (c *codec) recorded(b sources.Blob, source string) sources.Blob {
 	return sources.Blob{Len: b.Len, Sum: c.digestOfSum(b.Sum)}
 }
 
-// hashed writes a digest of a number where names are disguised: a guessed name could be verified by the number.
+// hashed writes or reads a number. If names are disguised, it writes a digest of it, because the number could confirm a
+// guessed name.
 func hashed[T sources.Program | uint64](c *codec, f *pack.Fields, v *T, was T) {
 	is := *v
 	if !c.Reading() && c.disguises != nil {

@@ -14,34 +14,32 @@ import (
 // by this one.
 var ErrNewerRecording = errors.New("it was recorded by a newer version of coordtop")
 
-// codecMagic begins each encoded Keyframe. Behind it stand the version that wrote it and the
-// lowest version that can read it.
+// codecMagic is the beginning of each encoded Keyframe. After it come the version that wrote it and the lowest version
+// that can read it.
 const (
 	codecMagic   = "coordtop"
 	codecVersion = 2
 	codecLowest  = 2
 )
 
-// EncoderOptions selects data that an Encoder leaves out, beside what no Encoder writes: see the
-// package comment.
+// EncoderOptions selects data that an Encoder leaves out, in addition to what no Encoder writes, see the package
+// comment.
 type EncoderOptions struct {
-	// WithoutData reports whether the data of owners, waiters and primitives of a source is left
-	// out; nil: of no source.
+	// WithoutData reports whether the data of owners, waiters and primitives of a source is left out. It may be nil.
 	WithoutData func(source string) bool
-	// Disguised replaces every name, label and sentence by a made-up text, and leaves all data
-	// out. One Encoder replaces equal texts by the same text.
+	// Disguised replaces every name, label and sentence by a made-up text, and leaves out all data. An Encoder replaces
+	// equal texts by the same text.
 	Disguised bool
 }
 
-// Encoder writes Inputs in groups. A group begins with a Keyframe; each Input that follows is
-// written as its difference from the group's last values of its source and its primitives. It is
-// not safe for concurrent use.
+// Encoder writes Inputs in groups. A group begins with a Keyframe; each later Input is written as its difference from
+// the group's last values of its source and its primitives. It is not safe for concurrent use.
 type Encoder struct{ codec }
 
 // NewEncoder returns an Encoder. The first call must be Keyframe.
 func NewEncoder(o EncoderOptions) *Encoder {
 	e := new(Encoder)
-	_, _ = rand.Read(e.key[:]) // it never fails
+	_, _ = rand.Read(e.key[:]) // never fails
 	e.withoutData = o.WithoutData
 	if o.Disguised {
 		e.withoutData = func(string) bool { return true }
@@ -70,7 +68,7 @@ func (e *Encoder) Input(dst []byte, in *sources.Input) []byte {
 	return e.Rest()
 }
 
-// Disguised returns the replacement of a text: see EncoderOptions.
+// Disguised returns the replacement of a text, see EncoderOptions.
 func (e *Encoder) Disguised(s string) string {
 	if e.disguises == nil {
 		return s
@@ -78,8 +76,8 @@ func (e *Encoder) Disguised(s string) string {
 	return e.disguise(s)
 }
 
-// Event returns an event as it may be recorded: without its Detail where that is data of a
-// source without data.
+// Event returns an event in the form in which it may be recorded: without its Detail if that contains data of a source
+// whose data is left out.
 func (e *Encoder) Event(v sources.Event) sources.Event {
 	if v.Kind == sources.EventProclaimed && e.withoutData != nil && e.withoutData(v.Ref.Source) {
 		v.Detail = "(not recorded)"

@@ -1,5 +1,5 @@
-// Package filled makes values of which every field is other than zero, so that a test fails when a type grows by a field
-// that its code does not know.
+// Package filled makes values of which every field is other than zero, so that a test fails if a type has a new field
+// that its code does not handle.
 //
 // It may import sources.
 package filled
@@ -13,19 +13,19 @@ import (
 	"coordtop/sources"
 )
 
-// filler sets the fields of a value, each to another one. A leaf is what has no parts.
+// filler sets the fields of a value, each to a different value. A leaf is a value without parts.
 type filler struct {
-	set    func(leaf int) bool // whether this one is to be other than zero
+	set    func(leaf int) bool // whether to set this leaf to a value other than zero
 	leaves int
 	names  []string
 }
 
-// omitted are the fields that no recording has; what a Keyframe has of a scope and what a Hub
-// keeps of an error have none of the others either.
+// omitted has the fields that no recording contains, and fields that are not kept of a scope in a Keyframe or of an
+// error in a Hub.
 var omitted = map[string]bool{"Owner.Guard": true, "Waiter.Guard": true, "Input.State": true,
 	"Problem.Cause": true, "Problem.Failure": true, "Keyframe.Resume": true}
 
-// most are the last values of what is counted up.
+// most has the maximum values of enumerations.
 var most = map[reflect.Type]uint64{
 	reflect.TypeFor[sources.InputKind](): uint64(sources.InputPublished), reflect.TypeFor[sources.Known](): uint64(sources.Ours),
 	reflect.TypeFor[sources.Cause](): uint64(sources.CauseSession), reflect.TypeFor[sources.Kind](): uint64(sources.KindSemaphore),
@@ -101,8 +101,8 @@ func (f *filler) leaf(v reflect.Value, name string) {
 	}
 }
 
-// Value is a T of which the leaves that set reports are other than zero, each another; names are those of all leaves.
-// A leaf is what has no parts.
+// Value returns a T. Those leaves for which set returns true are other than zero, and all different. names has the
+// names of all leaves. A leaf is a value without parts.
 func Value[T any](set func(leaf int) bool) (v *T, names []string) {
 	f := &filler{set: set}
 	v = new(T)

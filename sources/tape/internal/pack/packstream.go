@@ -16,19 +16,19 @@ var ErrDamaged = errors.New("damaged")
 // Stream is a sequence of values that is being written, or read back. It is not safe for
 // concurrent use.
 type Stream struct {
-	// Disguise replaces each Text while it is written; nil: texts stay.
+	// Disguise replaces each Text while it is written. It may be nil.
 	Disguise func(string) string
 
-	data    []byte // written; or not read yet
+	data    []byte // the bytes written, or those not read yet
 	reading bool
 	err     error
 
-	structs []*Fields // nested ones; kept to spare allocations
+	structs []*Fields // nested ones; reused
 	depth   int       // number of structs that have not ended
 
 	clock   int64 // the last Time, in Unix nanoseconds
 	texts   []string
-	numbers map[string]uint64 // of texts, while writing
+	numbers map[string]uint64 // numbers of texts, while writing
 }
 
 // Write starts writing: the following calls append to dst.
@@ -37,7 +37,7 @@ func (s *Stream) Write(dst []byte) { s.data, s.reading = dst, false }
 // Read starts reading: the following calls read b.
 func (s *Stream) Read(b []byte) { s.data, s.reading, s.err = b, true, nil }
 
-// Reading reports whether the stream is read.
+// Reading reports whether the stream is being read, not written.
 func (s *Stream) Reading() bool { return s.reading }
 
 // Rest returns dst with everything that was written, or the bytes that were not read yet.
@@ -56,7 +56,7 @@ func (s *Stream) Fail(err error) {
 // Forget starts a new group: later values do not refer to earlier ones.
 func (s *Stream) Forget() { s.clock, s.texts, s.numbers = 0, nil, map[string]uint64{} }
 
-// Uint writes v and returns it, or returns the number that it read.
+// Uint writes v and returns it, or reads a number and returns it.
 func (s *Stream) Uint(v uint64) uint64 {
 	if !s.reading {
 		s.data = binary.AppendUvarint(s.data, v)
@@ -71,13 +71,13 @@ func (s *Stream) Uint(v uint64) uint64 {
 	return v
 }
 
-// Int is Uint for a signed number. Numbers near zero are short.
+// Int does the same as Uint for a signed number. Numbers near zero are short.
 func (s *Stream) Int(v int64) int64 {
 	u := s.Uint(uint64(v)<<1 ^ uint64(v>>63))
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// Count is Uint for the number of parts that follow, of at least one byte each.
+// Count does the same as Uint for the number of parts that follow, of at least one byte each.
 func (s *Stream) Count(n int) int {
 	c := s.Uint(uint64(n))
 	if s.reading && c > uint64(len(s.data)) {
@@ -87,10 +87,10 @@ func (s *Stream) Count(n int) int {
 	return int(c)
 }
 
-// longestKept is the length of the longest text that is written only once.
+// longestKept is the maximum length of a text that is written only once.
 const longestKept = 256
 
-// Word is a text that is never disguised.
+// Word writes or reads a text that is never disguised.
 func (s *Stream) Word(v string) string {
 	if s.reading {
 		return s.readWord()
@@ -126,7 +126,7 @@ func (s *Stream) readWord() string {
 	return v
 }
 
-// Text is a text that Disguise replaces.
+// Text writes or reads a text that Disguise replaces.
 func (s *Stream) Text(v string) string {
 	if !s.reading && s.Disguise != nil {
 		v = s.Disguise(v)
@@ -134,7 +134,8 @@ func (s *Stream) Text(v string) string {
 	return s.Word(v)
 }
 
-// The first number of a time: it is zero, or far from the guess; else its distance from the guess.
+// The first number of a time. These two mean a zero time and a time far from the guess; other numbers are the distance
+// from the guess.
 const (
 	zeroTime = iota
 	farTime

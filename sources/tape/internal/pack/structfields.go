@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Fields is a struct in a Stream. Each call takes a field of the value and of the earlier value; it
-// writes the field if they differ, or reads it. The order of the calls is fixed.
+// Fields is a struct in a Stream. Each call gets a field of the value and of the earlier value. It writes the field if
+// they differ, or reads it. The order of the calls is fixed.
 type Fields struct {
 	s    *Stream
 	bits uint64 // one for each field that differs
 	next uint64 // the bit of the next field
-	at   int    // writing: the index of the bits
+	at   int    // while writing: the index of the bits
 }
 
-// Item is a struct of at most 63 fields, which item names. It is written even if nothing differs.
+// Item writes or reads a struct of at most 63 fields, which item names. It is written even if nothing differs.
 func Item[C, T any](s *Stream, v, was *T, c C, item func(c C, f *Fields, v, was *T)) {
 	f := s.begin()
 	item(c, f, v, was)
@@ -69,7 +69,7 @@ func (f *Fields) Field(differs bool) bool {
 	return differs
 }
 
-// Value is a field that item writes or reads. A value that is written is not assigned to: others may read it.
+// Value handles a field that item writes or reads. It does not assign to a written value, because others may read it.
 func Value[C any, T comparable](f *Fields, v *T, was T, c C, item func(c C, v T) T) {
 	there, now := f.Field(*v != was), was
 	if there {
@@ -80,14 +80,14 @@ func Value[C any, T comparable](f *Fields, v *T, was T, c C, item func(c C, v T)
 	}
 }
 
-// Flag is a bool.
+// Flag writes or reads a bool.
 func (f *Fields) Flag(v *bool, was bool) {
 	if is := f.Field(*v != was) != was; f.s.reading {
 		*v = is
 	}
 }
 
-// Number is a number that is not negative.
+// Number writes or reads an unsigned number.
 func Number[T ~uint8 | ~uint16 | ~uint32 | ~uint64](f *Fields, v *T, was T) {
 	Value(f, v, was, f.s, number)
 }
@@ -100,7 +100,7 @@ func number[T ~uint8 | ~uint16 | ~uint32 | ~uint64](s *Stream, v T) T {
 	return T(n)
 }
 
-// Enum is a number up to most; a larger one was written by a newer version.
+// Enum writes or reads a number that is at most most; a larger one was written by a newer version.
 func Enum[T ~uint8](f *Fields, v *T, was, most T) {
 	Number(f, v, was)
 	if f.s.reading && *v > most {
@@ -109,7 +109,7 @@ func Enum[T ~uint8](f *Fields, v *T, was, most T) {
 	}
 }
 
-// Signed is any number.
+// Signed writes or reads a signed number.
 func Signed[T ~int | ~int32 | ~int64](f *Fields, v *T, was T) {
 	Value(f, v, was, f.s, func(s *Stream, v T) T {
 		n := s.Int(int64(v))
@@ -120,7 +120,7 @@ func Signed[T ~int | ~int32 | ~int64](f *Fields, v *T, was T) {
 	})
 }
 
-// Float is a fraction.
+// Float writes or reads a float64.
 func (f *Fields) Float(v *float64, was float64) {
 	bits := math.Float64bits(*v)
 	Number(f, &bits, math.Float64bits(was))
@@ -129,13 +129,13 @@ func (f *Fields) Float(v *float64, was float64) {
 	}
 }
 
-// Text is a text that may be disguised.
+// Text writes or reads a text that may be disguised.
 func (f *Fields) Text(v *string, was string) { Value(f, v, was, f.s, (*Stream).Text) }
 
-// Word is a text of our own.
+// Word writes or reads a text that is never disguised.
 func (f *Fields) Word(v *string, was string) { Value(f, v, was, f.s, (*Stream).Word) }
 
-// Time is a time near to that of the last call of Time that wrote one.
+// Time writes or reads a time near to the last one that Time wrote or read.
 func (f *Fields) Time(v *time.Time, was time.Time) {
 	Value(f, v, was, f.s, func(s *Stream, v time.Time) time.Time {
 		if v = s.time(s.clock, v); !v.IsZero() {
@@ -145,7 +145,7 @@ func (f *Fields) Time(v *time.Time, was time.Time) {
 	})
 }
 
-// TimeNear is a time near to guess; zero: near to that of the last call of Time.
+// TimeNear writes or reads a time near to guess, or near to the last one of Time if guess is zero.
 func (f *Fields) TimeNear(v *time.Time, was, guess time.Time) {
 	near := f.s.clock
 	if !guess.IsZero() {
@@ -154,7 +154,7 @@ func (f *Fields) TimeNear(v *time.Time, was, guess time.Time) {
 	Value(f, v, was, near, f.s.time)
 }
 
-// Plain is a list that is compared and written as a whole, each element by item.
+// Plain writes or reads a list that is compared as a whole; item writes or reads each element.
 func Plain[C any, T comparable](f *Fields, v *[]T, was []T, c C, item func(c C, v T) T) {
 	there := f.Field(!slices.Equal(*v, was) || (*v == nil) != (was == nil))
 	if f.s.reading {
@@ -176,7 +176,7 @@ func Plain[C any, T comparable](f *Fields, v *[]T, was []T, c C, item func(c C, 
 
 // sized writes the length of a list and returns the list, or reads a length and returns a new list of it.
 func sized[T any](s *Stream, list []T) []T {
-	code := uint64(0) // nil; else the length and one
+	code := uint64(0) // 0 for nil, else the length plus one
 	if list != nil {
 		code = uint64(len(list)) + 1
 	}
@@ -192,8 +192,7 @@ func sized[T any](s *Stream, list []T) []T {
 	return make([]T, code-1)
 }
 
-// List is a list of structs, each written as its difference from the one at the same place of
-// the earlier list.
+// List writes or reads a list of structs, each as its difference from the one at the same place of the earlier list.
 func List[C, T any](f *Fields, v *[]T, was []T, c C, item func(c C, f *Fields, v, was *T)) {
 	s := f.s
 	if s.reading {
@@ -225,7 +224,7 @@ func List[C, T any](f *Fields, v *[]T, was []T, c C, item func(c C, f *Fields, v
 	}
 }
 
-// earlier returns the struct at the same place of the earlier list, else zero.
+// earlier returns the struct at the same place of the earlier list, or zero.
 func earlier[T any](was []T, i int, zero *T) *T {
 	if i < len(was) {
 		return &was[i]
@@ -233,7 +232,7 @@ func earlier[T any](was []T, i int, zero *T) *T {
 	return zero
 }
 
-// zeroFor returns a zero value for the new structs of a list; nil: there are none.
+// zeroFor returns a zero value for the new structs of a list, or nil if there are none.
 func zeroFor[T any](list, was []T) *T {
 	if len(list) > len(was) {
 		return new(T)
@@ -244,7 +243,7 @@ func zeroFor[T any](list, was []T) *T {
 // unchanged reports whether the struct written from at on equals the earlier one.
 func (s *Stream) unchanged(at int) bool { return len(s.data) == at+1 && s.data[at] == 0 }
 
-// Struct is a struct within one.
+// Struct writes or reads a nested struct.
 func Struct[C, T any](f *Fields, v, was *T, c C, item func(c C, f *Fields, v, was *T)) {
 	s := f.s
 	if s.reading {
@@ -263,7 +262,7 @@ func Struct[C, T any](f *Fields, v, was *T, c C, item func(c C, f *Fields, v, wa
 	}
 }
 
-// Pointer is a struct, written as a whole, or nil.
+// Pointer writes or reads a pointer: nil, or a struct as a whole.
 func Pointer[C, T any](f *Fields, v **T, c C, item func(c C, f *Fields, v, was *T)) {
 	there := f.Field(*v != nil)
 	if f.s.reading {
