@@ -18,15 +18,15 @@ const (
 	modeWalk     = "directories walked"
 )
 
-// about is the description of a node for the Hub.
+// about holds the facts about a node for its sources.About.
 type about struct {
 	mode     string
 	sampling time.Duration
-	why      string // that it is not watched
-	absent   bool   // there is no such node
-	unarmed  int    // semaphores whose watch is not armed
+	why      string // the reason why it is not watched
+	absent   bool   // the node does not exist
+	unarmed  int    // number of semaphores whose watch is not armed
 	node     ydbcoord.Node
-	unknown  string // why its settings are not known
+	unknown  string // the reason why its settings are unknown
 	last     *sources.About
 }
 
@@ -42,7 +42,7 @@ func (a *about) watched() {
 	a.mode, a.sampling, a.why, a.absent, a.unarmed = modeWatch, 0, "", false, 0
 }
 
-// described is of a node without names.
+// described sets the facts of a node without named semaphores.
 func (a *about) described() {
 	a.watched()
 	a.mode, a.sampling = modeDescribe, describes.Max
@@ -52,15 +52,15 @@ func (a *about) failed(err error) {
 	a.mode, a.why, a.absent = modeFailed, format.Clean(err.Error(), 400), false
 }
 
-// missing describes a node that does not exist: it is asked for rarely, and is not stale while silent for that
-// long.
+// missing sets the facts of a node that does not exist. Such a node is rarely read, so that it is not stale during that
+// pause.
 func (a *about) missing() {
 	a.mode, a.sampling, a.absent = modeMissing, retries.Max, true
 	a.why = "there is no coordination node at this path: check node=, or create it"
 	a.node, a.unknown = ydbcoord.Node{}, ""
 }
 
-// changed returns the description if it differs from the last one published; else nil.
+// changed returns the About if it differs from the last published one, else nil.
 func (a *about) changed(n *node) *sources.About {
 	now := &sources.About{
 		Mode: a.mode, Sampling: a.sampling, Incarnation: n.state.incarnation,
@@ -127,7 +127,7 @@ func (s *nodeState) absent() int {
 
 func period(millis uint32) string { return (time.Duration(millis) * time.Millisecond).String() }
 
-// mode is the last word of a value, as strict of CONSISTENCY_MODE_STRICT.
+// mode returns the last word of a value, for example "strict" for CONSISTENCY_MODE_STRICT.
 func mode(value fmt.Stringer) string {
 	name := value.String()
 	return strings.ToLower(name[strings.LastIndexByte(name, '_')+1:])

@@ -10,7 +10,7 @@ import (
 	"coordtop/sources/kit"
 )
 
-// Endpoints is kit.Examiner: the address of the URL, not the nodes of the cluster.
+// Endpoints implements kit.Examiner. It returns the address of the URL, not the nodes of the cluster.
 func (s *Source) Endpoints() ([]kit.Endpoint, error) {
 	if s.o.Client.TLS == nil {
 		return kit.Endpoints(nil, s.o.Client.Address), nil
@@ -22,7 +22,7 @@ func (s *Source) Endpoints() ([]kit.Endpoint, error) {
 	return kit.Endpoints(config, s.o.Client.Address), err
 }
 
-// Examine is kit.Examiner.
+// Examine implements kit.Examiner.
 func (s *Source) Examine(ctx context.Context) (list []kit.Check, err error) {
 	o := s.o.Client
 	client, err := ydbcoord.NewClient(o)

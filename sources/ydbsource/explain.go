@@ -25,14 +25,14 @@ func answeredWith(err error, status Ydb.StatusIds_StatusCode) bool {
 	return ok && answer.Status == status
 }
 
-// words are the terms of YDB for sentences about failures (constants).
+// words has the terms of YDB for sentences about failures. It never changes.
 var words = kit.Words{
 	Product: "a YDB", NoTLS: "write grpc:// instead of grpcs://", OnlyTLS: "write grpcs:// instead of grpc://",
 	Authority: "ca", Certificate: "tls: {cert: FILE, key: FILE}",
 	Password: "user: and password_env or password_file, or token_env", Full: "its limits",
 }
 
-// contact describes the database for a sentence about it.
+// contact returns the facts about the database for a sentence.
 func contact(o *ydbcoord.ClientOptions, opening bool) kit.Contact {
 	return kit.Contact{
 		Words: words, Where: o.Address, User: o.User, Database: o.Database,
@@ -40,14 +40,13 @@ func contact(o *ydbcoord.ClientOptions, opening bool) kit.Contact {
 	}
 }
 
-// noDatabase is the sentence about a database that does not exist.
+// noDatabase returns the sentence about a database that does not exist.
 func noDatabase(o ydbcoord.ClientOptions, err error) error {
 	c := contact(&o, true)
 	return c.Problem(sources.NoDatabase, err, "")
 }
 
-// Explain turns an error of a connection into a sentence. opening is false once the server had
-// answered.
+// Explain turns an error of a connection into a sentence. opening is false after the server has answered.
 func Explain(err error, o ydbcoord.ClientOptions, opening bool) error {
 	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
@@ -67,7 +66,7 @@ func Explain(err error, o ydbcoord.ClientOptions, opening bool) error {
 	case errors.Is(err, ydbcoord.ErrWantsTLS):
 		return c.Problem(sources.OnlyTLS, err, "")
 	case errors.As(err, &foreign):
-		c.Where = foreign.Addr // of the node that was asked
+		c.Where = foreign.Addr // the address of the node that answered
 		return c.Problem(sources.Lies, err, foreign.What)
 	case errors.Is(err, ydbcoord.ErrForeign):
 		return c.Problem(sources.Foreign, err, "")
@@ -94,12 +93,12 @@ func Explain(err error, o ydbcoord.ClientOptions, opening bool) error {
 	return c.Problem(other, err, call.Error())
 }
 
-// explainStatus is the sentence about an answer of the service.
+// explainStatus returns the sentence about an error answer of the service.
 func explainStatus(c *kit.Contact, err error, s *ydbcoord.StatusError, o *ydbcoord.ClientOptions) error {
 	p := c.Problem(sources.Refuses, err, s.Error())
 	switch s.Status {
 	case Ydb.StatusIds_UNAUTHORIZED:
-		if !c.Opening { // it knows us
+		if !c.Opening { // the service knows us
 			return c.Problem(sources.NoRight, err, s.Error())
 		}
 		return c.Problem(loginFailure(o), err, s.Error())

@@ -16,19 +16,19 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// mostKnown is the most names that are remembered of one node.
+// mostKnown is the maximum number of remembered names for a node.
 const mostKnown = 10_000
 
-// KnownNames remembers the names of semaphores that were seen, a file for each coordination node:
-// YDB lists none. Its methods are safe for concurrent use.
+// KnownNames remembers the names of semaphores that were seen, in a file for each coordination node, because YDB does
+// not list them. Its methods are safe for concurrent use.
 type KnownNames struct {
 	folder   string
 	database string // with its address
 	mu       sync.Mutex
 }
 
-// NewKnownNames remembers names in a folder, which it makes when it first writes. Nodes of the same path are
-// distinguished by the address and the path of the database.
+// NewKnownNames returns KnownNames in a folder, which the first write makes. Nodes of the same path are distinguished
+// by the address and the path of the database.
 func NewKnownNames(folder, address, database string) *KnownNames {
 	return &KnownNames{folder: folder, database: address + database}
 }
@@ -37,7 +37,7 @@ func (k *KnownNames) file(node string) string {
 	return fmt.Sprintf("%x.names", sha1.Sum([]byte(k.database+"\n"+node)))
 }
 
-// Names returns the names that are remembered of a node, sorted; none where nothing can be read.
+// Names returns the remembered names of a node, sorted. It returns none if the file cannot be read.
 func (k *KnownNames) Names(ctx context.Context, node string) []string {
 	data, _, err := files.Read(ctx, filepath.Join(k.folder, k.file(node)), longestFile)
 	if err != nil {
@@ -53,8 +53,8 @@ func (k *KnownNames) Names(ctx context.Context, node string) []string {
 	return slices.Compact(list)
 }
 
-// save remembers the names that were seen for the first time, in a goroutine of the link: a disk may take
-// seconds. If it fails only a convenience is lost.
+// save remembers the names that were seen for the first time, in a goroutine of the link, because a disk may take
+// seconds. An error is ignored, because the names are only a convenience.
 func (n *node) save() {
 	names, known := n.state.unsaved, n.state.o.Known
 	if len(names) == 0 {
@@ -67,7 +67,7 @@ func (n *node) save() {
 	})
 }
 
-// Add remembers names of a node. Each stands in a line of its own, quoted.
+// Add remembers names of a node. The file has one quoted name in each line.
 func (k *KnownNames) Add(ctx context.Context, node string, names []string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -84,7 +84,7 @@ func (k *KnownNames) Add(ctx context.Context, node string, names []string) error
 	if err != nil {
 		return err
 	}
-	defer folder.Close() // nothing was written to it
+	defer folder.Close() // closed after reading only
 	f, err := files.OpenPrivate(folder, k.file(node), os.O_CREATE|os.O_APPEND)
 	if err != nil {
 		return err
@@ -97,10 +97,10 @@ func (k *KnownNames) Add(ctx context.Context, node string, names []string) error
 	return errors.Join(err, f.Close())
 }
 
-// knownShown is the most names that a sentence lists.
+// knownShown is how many names a sentence lists at most.
 const knownShown = 10
 
-// knownText lists the names that are remembered of the node; "": none is.
+// knownText returns a text with the remembered names of the node, or "".
 func (s *nodeState) knownText(ctx context.Context) string {
 	if s.o.Known == nil {
 		return ""

@@ -9,27 +9,27 @@ import (
 	"coordtop/sources/kit"
 )
 
-// link is one life of the connection: the goroutines of all nodes, and what they send to Next.
+// link is one connection until its end: the goroutines of all nodes, and the Changes that they send to Next.
 type link struct {
 	*kit.ScopedLink
 	source *Source
 	client *ydbcoord.Client
 
 	mu        sync.Mutex
-	down      map[string]error // by node: why it is not watched; nil: it is
+	down      map[string]error // why a node is not watched, by path; nil if it is
 	verifying bool
-	wentUp    chan struct{} // closed and made anew when a node goes up
+	wentUp    chan struct{} // closed and replaced when a node goes up
 }
 
 const (
 	verifyEvery = time.Second
-	verifyFor   = 5 * time.Second // what all nodes together may be away while their server takes connections
+	verifyFor   = 5 * time.Second // how long all nodes may be unwatched while their server accepts connections
 	answerLimit = 2 * time.Second
-	farewell    = time.Second // what a goodbye may take
+	farewell    = time.Second // bounds closing the connection
 )
 
-// watch starts a goroutine for each of the nodes, which Close joins. First it publishes all of them as not read
-// yet: otherwise the listings could be complete before all nodes are known.
+// watch starts a goroutine for each of the nodes; Close waits for them. First it publishes all nodes as not read yet,
+// because otherwise the listings could be complete before all nodes are known.
 func (l *link) watch(paths []string) error {
 	nodes := make([]*node, 0, len(paths))
 	for _, path := range paths {
@@ -55,7 +55,7 @@ func (l *link) watch(paths []string) error {
 	return nil
 }
 
-// Close says goodbye to the server, and joins the goroutines.
+// Close closes the connection and waits for the goroutines.
 func (l *link) Close() {
 	l.ScopedLink.Close()
 	closeClient(l.client)
@@ -64,7 +64,7 @@ func (l *link) Close() {
 func closeClient(c *ydbcoord.Client) {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
-	_ = c.Close(ctx) // its connections are gone either way
+	_ = c.Close(ctx) // the connections are gone either way
 }
 
 // up notes that a node is watched.
@@ -76,8 +76,8 @@ func (l *link) up(path string) {
 	l.wentUp = make(chan struct{})
 }
 
-// lost notes that a node is not watched, and why. Where no node is watched any more, it checks whether the
-// server can be reached at all.
+// lost notes that a node is not watched, and why. If no node is watched any more, it checks whether the server can be
+// reached.
 func (l *link) lost(path string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +88,7 @@ func (l *link) lost(path string, err error) {
 	}
 }
 
-// darkLocked returns the reason why no node is watched; nil: one is.
+// darkLocked returns the reason why no node is watched, or nil if one is.
 func (l *link) darkLocked() error {
 	var first error
 	for _, err := range l.down {
@@ -100,8 +100,8 @@ func (l *link) darkLocked() error {
 	return first
 }
 
-// reachable proves that a host of the database answers. Where none does, the address itself is
-// tried once more: what is wrong with it says more than that nothing answered.
+// reachable checks that a host of the database answers. If none does, it tries the address itself once more, because an
+// error of that is more useful than the report that no host answered.
 func (l *link) reachable() error {
 	err := l.ping()
 	if err == nil || answered(err) {
@@ -113,15 +113,15 @@ func (l *link) reachable() error {
 	return err
 }
 
-// ping finds a host that answers: sessions and reads lead to it from then on.
+// ping finds a host that answers. Sessions and reads use it from then on.
 func (l *link) ping() error {
 	ctx, cancel := context.WithTimeout(l.Context(), answerLimit)
 	defer cancel()
 	return l.client.Ping(ctx)
 }
 
-// verify ends the link if the server cannot be reached, or if no node can be watched for
-// long although it can.
+// verify ends the link if the server cannot be reached, or if no node can be watched for a long time although the
+// server answers.
 func (l *link) verify() error {
 	began := time.Now()
 	for {

@@ -15,15 +15,15 @@ import (
 	"coordtop/sources"
 )
 
-// node is one coordination node of a link: a scope. All of it belongs to one goroutine.
+// node is one coordination node of a link, which is a scope. Only one goroutine uses it.
 type node struct {
 	link   *link
 	state  *nodeState
 	about  about
 	ping   atomic.Int64 // round trip of the last ping, in nanoseconds
 	driver *ydbcoord.Driver
-	absent bool      // its last description reports that the node does not exist
-	listed time.Time // when the session of now had shown everything; zero: not yet
+	absent bool      // the last description reports that the node does not exist
+	listed time.Time // when the present session had shown everything; zero if not yet
 }
 
 const (
@@ -32,10 +32,10 @@ const (
 	describeFor = 3 * time.Second
 )
 
-// retries are the pauses between two tries to open a session.
+// retries has the pauses between two tries to open a session.
 var retries = backoff.Policy{Min: 100 * time.Millisecond, Max: 5 * time.Second}
 
-// Errors of a node that is not watched any more.
+// The reasons why a node is not watched any more.
 var (
 	errDetached = errors.New("the stream of the session ended")
 	errSilent   = errors.New("the session's pings are not answered")
@@ -63,14 +63,14 @@ func (n *node) run() error {
 			return told
 		}
 		if !answered(err) {
-			_ = n.link.ping() // else the next session could lead to the same silent host
+			_ = n.link.ping() // else the next session could use the same silent host
 		}
-		_ = n.link.source.Rest(ctx, pauses.After(life, err), &n.state.refresh, nil, nil) // the loop asks ctx
+		_ = n.link.source.Rest(ctx, pauses.After(life, err), &n.state.refresh, nil, nil) // the loop checks ctx
 	}
 	return nil
 }
 
-// session opens a session and watches with it until it is over. The error says why.
+// session opens a session and watches with it until it is over. It returns the reason.
 func (n *node) session(ctx context.Context) error {
 	open, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
@@ -110,7 +110,7 @@ func (n *node) keep(ctx context.Context, s *ydbcoord.Session) error {
 	}
 }
 
-// leave ends a session. Where nobody listens the service finds out by itself.
+// leave ends a session. If the service does not answer, it ends the session by itself later.
 func (n *node) leave(s *ydbcoord.Session, why error) {
 	if s.Status().Attached && !errors.Is(why, errSilent) {
 		ctx, cancel := context.WithTimeout(context.Background(), farewell)
@@ -142,9 +142,9 @@ func (n *node) settings(ctx context.Context) error {
 	return nil
 }
 
-// outage publishes that the rows may be old from now on.
+// outage publishes that the rows are stale from now on.
 func (n *node) outage(info ydbcoord.Status) error {
-	if info.Attached { // again: since when it was not is not known any more
+	if info.Attached { // attached again, so the start of the outage is unknown
 		return n.gap(time.Time{})
 	}
 	why := info.Err
@@ -155,8 +155,7 @@ func (n *node) outage(info ydbcoord.Status) error {
 	return n.gap(info.Heard)
 }
 
-// gap publishes, once an outage, that continuity is lost. heard is the time at which the service was last
-// heard.
+// gap publishes, once in an outage, that continuity is lost. heard is the time of the service's last answer.
 func (n *node) gap(heard time.Time) error {
 	if !n.state.loseTrack() {
 		return nil
@@ -164,7 +163,8 @@ func (n *node) gap(heard time.Time) error {
 	return n.send(sources.Change{Relists: true, At: heard})
 }
 
-// explain names the right that is missing where the node refuses us. Other errors are those of the server.
+// explain returns a sentence about the missing right if the node refuses us. It explains other errors as errors of the
+// server.
 func (n *node) explain(err error) error {
 	if answeredWith(err, Ydb.StatusIds_UNAUTHORIZED) {
 		return sources.Final(err, "no right to use the coordination node %s: grant select_row on it, or name another", format.Clean(n.state.path, 200))
@@ -175,7 +175,7 @@ func (n *node) explain(err error) error {
 // failed publishes why there is no session.
 func (n *node) failed(err error) error {
 	if answeredWith(err, Ydb.StatusIds_NOT_FOUND) {
-		// A session may get this answer while its tablet moves: only the description proves it.
+		// A session may also get this answer while its tablet moves, so that only the description is a proof.
 		if _, bad := n.description(n.link.Context()); noSuchNode(bad) {
 			return n.missing()
 		}
@@ -194,18 +194,18 @@ func (n *node) failed(err error) error {
 	return n.send(c)
 }
 
-// notFound reports only this answer to a session: whether the node exists is another question.
+// notFound returns a sentence about this answer to a session, which does not prove that the node does not exist.
 func notFound(path string, err error) error {
 	return sources.Final(err, "the service answers NOT_FOUND to a session on the coordination node %s, which is not known to be gone: trying again",
 		format.Clean(path, 200))
 }
 
-// noSuchNode reports whether by its description the node does not exist.
+// noSuchNode reports whether an error of a description proves that the node does not exist.
 func noSuchNode(err error) bool {
 	return answeredWith(err, Ydb.StatusIds_NOT_FOUND) || answeredWith(err, Ydb.StatusIds_SCHEME_ERROR)
 }
 
-// missing publishes that the coordination node does not exist, and so nothing in it.
+// missing publishes that the coordination node does not exist, nor does anything in it.
 func (n *node) missing() error {
 	n.link.up(n.state.path)
 	n.about.missing()
@@ -220,7 +220,7 @@ func (n *node) missing() error {
 	return n.send(c)
 }
 
-// sendUnread publishes the rows that are to be read, and that none of them was yet.
+// sendUnread publishes the rows to be read, as not read yet.
 func (n *node) sendUnread() error {
 	if n.about.watched(); len(n.state.names) == 0 {
 		n.about.described()
@@ -240,10 +240,10 @@ func (n *node) send(c sources.Change) error {
 	return n.link.Send(c)
 }
 
-// describes are the pauses between two looks at a node without names.
+// describes has the pauses between two looks at a node without names.
 var describes = backoff.Policy{Min: 10 * time.Second, Max: 10 * time.Second}
 
-// describe shows a node without named semaphores: that it exists, and its settings.
+// describe publishes the existence and the settings of a node without named semaphores.
 func (n *node) describe() error {
 	ctx := n.link.Context()
 	pauses := describes.Start()
@@ -268,7 +268,7 @@ func (n *node) describe() error {
 		if err := n.send(c); err != nil {
 			return err
 		}
-		_ = n.link.source.Rest(ctx, pauses.Next(), &n.state.refresh, nil, nil) // the loop asks ctx
+		_ = n.link.source.Rest(ctx, pauses.Next(), &n.state.refresh, nil, nil) // the loop checks ctx
 		if n.state.reload(ctx); len(n.state.names) > 0 {
 			return n.run()
 		}

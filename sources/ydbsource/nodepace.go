@@ -7,42 +7,41 @@ import (
 )
 
 const (
-	resyncRate  = 500                   // semaphores a second whose watches are armed after an attach
-	resyncBurst = 64                    // of them at once
-	resyncStep  = 20 * time.Millisecond // between two helpings
-	resyncDelay = time.Second           // at most, before the first helping after an outage
+	resyncRate  = 500                   // how many watches a second are armed after an attach
+	resyncBurst = 64                    // how many at once
+	resyncStep  = 20 * time.Millisecond // pause between two groups
+	resyncDelay = time.Second           // maximum delay before the first group after an outage
 
-	lookEvery    = 50 * time.Millisecond // between two looks of a node: 20 a second
+	lookEvery    = 50 * time.Millisecond // between two looks at a node: 20 a second
 	visibleEvery = 2 * time.Second
 	deniedEvery  = 30 * time.Second
 	lostAfter    = 5 * time.Second // a look that was not answered may be repeated
 	idleTurn     = 250 * time.Millisecond
-	scanAtMost   = 512 // entries of the background considered in one turn
-	fairShare    = 4   // each so many looks one is the background's, whatever is on screen
+	scanAtMost   = 512 // how many entries off the screen are considered in one turn
+	fairShare    = 4   // one of so many looks is for entries off the screen
 )
 
-// pace decides when to ask for what. The service pushes owners and data, so only queues and what does not exist
-// must be polled; together they cost a node at most 20 describes a second. After an attach all watches are
-// armed anew, at another pace. It is a plain state machine without a clock.
+// pace decides what to read when. The service pushes owners and data, so that only queues and missing semaphores must
+// be polled, with at most 20 describes a second for a node. After an attach all watches are armed again, at a faster
+// pace. It has no clock.
 type pace struct {
 	pollMin, pollMax time.Duration
-	backlog          []*entry // not asked for since the attach
-	allowed          float64  // of the backlog, now
+	backlog          []*entry // not read since the attach
+	allowed          float64  // how many of the backlog may be read now
 	counted          time.Time
 	free             time.Time // when the next look may be made
 	looks            int
-	cursor           int // in the background
+	cursor           int // position in the entries off the screen
 }
 
-// ask is the set of questions that are due now, and the time until the next call.
+// ask has the reads that are due now, and the time until the next call.
 type ask struct {
-	add, look []string // to be watched from now on; to be looked at
+	add, look []string // names to watch from now on; names to look at
 	next      time.Duration
 }
 
-// begin puts everything into the backlog, what is on screen (see node.onScreen) before the rest. After the
-// first time, many programs like this one may have lost the same service, and each waits for a moment of its
-// own.
+// begin puts all entries into the backlog, those on screen (see node.onScreen) before the rest. Except the first time,
+// it waits for a random moment, because many programs may have lost the same service.
 func (p *pace) begin(b *nodeState, screen []string, now time.Time) {
 	p.pollMin, p.pollMax = b.o.PollMin, b.o.PollMax
 	p.backlog = slices.Clone(b.names)
@@ -60,7 +59,7 @@ func (p *pace) begin(b *nodeState, screen []string, now time.Time) {
 	b.begun = true
 }
 
-// due returns the questions that are due at now.
+// due returns the reads that are due now.
 func (p *pace) due(b *nodeState, screen []string, refresh bool, now time.Time) ask {
 	a := ask{next: idleTurn}
 	if refresh {
@@ -91,7 +90,7 @@ func (p *pace) due(b *nodeState, screen []string, refresh bool, now time.Time) a
 	return a
 }
 
-// helping takes as much from the backlog as may be asked for now.
+// helping removes and returns as much of the backlog as may be read now.
 func (p *pace) helping(now time.Time) []string {
 	if now.Before(p.counted) {
 		return nil
@@ -109,8 +108,7 @@ func (p *pace) helping(now time.Time) []string {
 	return names
 }
 
-// hurry makes what is on screen, and what does not exist, due at once; all of it where
-// nothing is on screen.
+// hurry makes entries on screen and missing semaphores due at once. If nothing is on screen, it makes all entries due.
 func (p *pace) hurry(b *nodeState, screen []string) {
 	bare := len(screen) == 1 && screen[0] == ""
 	for _, e := range b.names {
@@ -125,8 +123,8 @@ func (p *pace) hurry(b *nodeState, screen []string) {
 	}
 }
 
-// choose finds what to look at now: what is selected, then what is visible and was not
-// looked at for longest, then the background in turn. soonest is when to ask again.
+// choose returns the entry to look at now: the selected one; then the visible one with the oldest look; then those off
+// the screen in turn. If none is due, soonest is the time until the next call.
 func (p *pace) choose(b *nodeState, screen []string, now time.Time) (e *entry, soonest time.Duration) {
 	soonest = idleTurn
 	if p.looks%fairShare == fairShare-1 {
@@ -158,7 +156,7 @@ func (p *pace) choose(b *nodeState, screen []string, now time.Time) (e *entry, s
 	return e, soonest
 }
 
-// background takes turns.
+// background returns the next due entry off the screen, in turn.
 func (p *pace) background(b *nodeState, now time.Time) *entry {
 	for range min(len(b.names), scanAtMost) {
 		p.cursor = (p.cursor + 1) % len(b.names)
@@ -170,7 +168,7 @@ func (p *pace) background(b *nodeState, now time.Time) *entry {
 	return nil
 }
 
-// wait returns the time until e is due, where it is looked at so often.
+// wait returns the time until e is due, if it is looked at once in every.
 func (e *entry) wait(every time.Duration, now time.Time) time.Duration {
 	switch {
 	case !e.asking.IsZero() && now.Sub(e.asking) < lostAfter, !e.got:

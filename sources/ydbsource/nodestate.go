@@ -8,39 +8,38 @@ import (
 	"coordtop/sources"
 )
 
-// nodeState holds the semaphores of one node. It outlives links, so that waiters keep the time since when they
-// were seen.
+// nodeState holds the semaphores of one node. It outlives links, so that waiters keep their Since.
 type nodeState struct {
 	o           *Options
 	path        string
-	found       bool        // by walking, not named: what does not exist is not shown
-	fixed       []Selection // named by no file
+	found       bool        // found by walking, not named, so that missing semaphores are not shown
+	fixed       []Selection // not from a file
 	files       []*nameFile
 	names       []*entry
 	byName      map[string]*entry
 	incarnation string
 
-	synced  bool     // published as complete, since the last gap
-	missing bool     // there is no such node, which was published; no session was attached since
-	begun   bool     // a listing was begun before: what follows is one again
-	refresh uint64   // refreshes that were served
-	unsaved []string // names that Options.Known is to remember
+	synced  bool     // published as complete since continuity was last lost
+	missing bool     // it was published that the node does not exist; no session was attached since
+	begun   bool     // a listing was begun before, so that the next one starts again
+	refresh uint64   // number of served refreshes
+	unsaved []string // names for Options.Known to remember
 }
 
 // entry is one semaphore.
 type entry struct {
 	Selection
-	shown  *sources.Primitive // as last published; nil: it has no row
-	got    bool               // read since the last gap
-	absent bool               // there is none
-	denied bool               // the service will not let us look
-	known  bool               // it was seen to exist, which is remembered
+	shown  *sources.Primitive // as last published; nil if there is no row
+	got    bool               // read since continuity was last lost
+	absent bool               // the semaphore does not exist
+	denied bool               // we may not read it
+	known  bool               // it was seen to exist, and its name is remembered
 
-	ephemeral bool          // it went with its last owner when it was seen last
-	asked     time.Time     // sending of the last look that was answered
-	looked    time.Time     // when its answer had come
-	asking    time.Time     // sending of a look that was not answered yet; zero: none
-	pause     time.Duration // absent: before the next look
+	ephemeral bool          // when last seen, it was of the kind that ends with its last owner
+	asked     time.Time     // when the last answered look was sent
+	looked    time.Time     // when that answer had arrived
+	asking    time.Time     // when the unanswered look was sent; zero if none
+	pause     time.Duration // if absent: pause before the next look
 }
 
 func newNodeState(s *Source, path string) *nodeState {
@@ -57,7 +56,7 @@ func newNodeState(s *Source, path string) *nodeState {
 	return b
 }
 
-// add makes the entry of a name.
+// add adds an entry for a name.
 func (s *nodeState) add(sel Selection) *entry {
 	e := &entry{Selection: sel}
 	s.names = append(s.names, e)
@@ -89,7 +88,7 @@ func (s *nodeState) complete() bool {
 	return done
 }
 
-// unread returns the rows that are named and not read yet.
+// unread returns the named rows that were not read yet.
 func (s *nodeState) unread() []*sources.Primitive {
 	if s.found {
 		return nil
@@ -105,7 +104,7 @@ func (s *nodeState) ref(e *entry) sources.Ref {
 	return sources.Ref{Source: s.o.Name, Space: s.path, Name: e.Pattern}
 }
 
-// nothing reports that the node does not exist, unless it was reported.
+// nothing returns a Change that the node does not exist, unless that was published already.
 func (s *nodeState) nothing(now time.Time) sources.Change {
 	for _, e := range s.names {
 		e.asked = now
@@ -122,14 +121,14 @@ func (s *nodeState) nothing(now time.Time) sources.Change {
 		}
 		e.got, e.absent, e.pause = true, true, 0
 		p := s.none(e, now)
-		p.Note, p.Absent, p.NoSpace = noNode, true, true // a mutex too: nobody can take it there
+		p.Note, p.Absent, p.NoSpace = noNode, true, true // even for a mutex, because nobody can acquire it there
 		s.set(&c, e, p)
 	}
 	s.synced, s.missing = true, true
 	return c
 }
 
-// set publishes a row, or its absence where it need not be shown.
+// set adds a row to the Change, or its end if it need not be shown.
 func (s *nodeState) set(c *sources.Change, e *entry, p *sources.Primitive) {
 	switch {
 	case !s.found || !e.absent:
@@ -142,7 +141,7 @@ func (s *nodeState) set(c *sources.Change, e *entry, p *sources.Primitive) {
 	}
 }
 
-// changes compares a read with what is known, and returns what is to be published.
+// changes compares a read with what is known, and returns the Changes to publish.
 func (s *nodeState) changes(e *entry, read ydbcoord.SemaphoreState) []sources.Change {
 	from := e.unseenSince(read)
 	changes := s.compare(e, read)
@@ -153,9 +152,9 @@ func (s *nodeState) changes(e *entry, read ydbcoord.SemaphoreState) []sources.Ch
 	return changes
 }
 
-// unseenSince returns the time since which somebody may have come and gone at what was free before the read;
-// zero: nobody can have. A notice that was late may be of that, and what does not exist may not have been
-// looked for when that was due.
+// unseenSince returns the time since which a semaphore that was free before the read may have had an owner unseen, or
+// zero if that is impossible. It is possible if the notice was late, or if a missing semaphore was not looked for when
+// due.
 func (e *entry) unseenSince(read ydbcoord.SemaphoreState) time.Time {
 	switch {
 	case !e.got || e.denied || e.shown == nil || len(e.shown.Owners) > 0:
@@ -205,9 +204,9 @@ func (s *nodeState) compare(e *entry, read ydbcoord.SemaphoreState) []sources.Ch
 	return s.pushed(e, old, p, read.Since, after)
 }
 
-// pushed publishes a change that the service has pushed, since `since` where the notice may have been late.
-// Waiters that came or went beside it were not pushed, but seen: they are published apart, with the stretch in
-// which it happened. Of what is gone they come first, as they may have left before.
+// pushed returns the Changes for a pushed change, which may have happened at any time since `since` if the notice may
+// have been late. Waiters that came or went meanwhile were not pushed but seen, and get a Change of their own with its
+// stretch of time. If the semaphore is gone, that Change comes first, because they may have left before.
 func (s *nodeState) pushed(e *entry, old, p *sources.Primitive, since, after time.Time) []sources.Change {
 	now := sources.Change{After: since, At: p.At}
 	if e.absent && len(old.Queue.Waiters) > 0 {
@@ -233,17 +232,18 @@ func (s *nodeState) pushed(e *entry, old, p *sources.Primitive, since, after tim
 	return []sources.Change{now, then}
 }
 
-// owns finds the owner that a waiter has become, be it by another claim of its session.
+// owns returns a function that reports whether an owner is what a waiter has become, even by another claim of its
+// session.
 func owns(w *sources.Waiter) func(sources.Owner) bool {
 	return func(o sources.Owner) bool { return o.ID == w.ID }
 }
 
 const (
-	firstPause  = 50 * time.Millisecond // before another look for what does not exist; it doubles
+	firstPause  = 50 * time.Millisecond // before the next look for a missing semaphore; doubles each time
 	longestWait = time.Second
 )
 
-// record stores the facts of a read that the pace depends on.
+// record stores the facts of a read on which the pace depends.
 func (e *entry) record(read ydbcoord.SemaphoreState) {
 	e.pause = min(max(2*e.pause, firstPause), longestWait)
 	if !read.Absent {

@@ -16,32 +16,32 @@ type Options struct {
 	Name string
 	// Client is the address of the database and our login. A node in it counts as one of Nodes.
 	Client ydbcoord.ClientOptions
-	// Nodes are the paths of coordination nodes, from the root or, without a slash before
-	// them, from the database. None, neither here nor in Selections: all nodes of the
-	// database are found by walking its directories, now and every minute.
+	// Nodes are the paths of coordination nodes, absolute, or relative to the database without a leading slash. If
+	// there are none here and in Selections, all nodes of the database are found by walking its directories, at the
+	// start and every minute.
 	Nodes []string
-	// Selections name the semaphores to watch: YDB lists none. A node for which none is
-	// named is shown with its settings only.
+	// Selections name the semaphores to watch, because YDB does not list them. A node without named semaphores is shown
+	// only with its settings.
 	Selections []Selection
 	// Files name more semaphores. They are read again when they change.
 	Files []NameFile
-	// Known remembers the names that were seen on each node; nil: nothing does.
+	// Known remembers the names that were seen on each node. It may be nil.
 	Known *KnownNames
-	// Labels are handed on with every primitive.
+	// Labels are added to every primitive.
 	Labels []sources.Attr
-	// PollMin and PollMax bound the pause between two looks at the queue of one semaphore,
-	// which YDB does not push. 0: 500 ms and 5 s. All of a node share 20 looks a second.
+	// PollMin and PollMax bound the pause between two looks at the queue of one semaphore, which YDB does not push. 0:
+	// 500 ms and 5 s. All semaphores of a node share 20 looks a second.
 	PollMin, PollMax time.Duration
 }
 
-// Selection is one semaphore to watch. Its Pattern is a name, or several with ranges of numbers, as
-// job-{0..9}; without a Node it is one of every node of Options.Nodes, or of every one found.
+// Selection is one semaphore to watch. Its Pattern is a name, or several with ranges of numbers, for example
+// job-{0..9}. Without a Node it applies to every node of Options.Nodes, or to every found one.
 type Selection = sources.Selection
 
 // noNode is the Note of rows whose coordination node does not exist.
 const noNode = "there is no such coordination node"
 
-const observer = "coordtop-watch" // how the service describes our sessions
+const observer = "coordtop-watch" // the description of our sessions
 
 func (o Options) withDefaults() Options {
 	o.PollMin = cmp.Or(max(o.PollMin, 0), 500*time.Millisecond)
@@ -50,11 +50,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// plan is the compiled form of what is selected. It is never changed.
+// plan is the compiled form of the selections. It is never changed.
 type plan struct {
-	nodes []string               // absolute paths, none twice
-	walk  bool                   // the nodes are to be found
-	named map[string][]Selection // by node; "": of every node
+	nodes []string               // absolute paths, without duplicates
+	walk  bool                   // the nodes must be found by walking
+	named map[string][]Selection // by node; "" for every node
 	files []NameFile
 }
 
@@ -104,8 +104,8 @@ func (o Options) compile() (*plan, error) {
 	return p, nil
 }
 
-// selections are those of a node. Where two name one semaphore, the one of the node itself
-// counts, else the first.
+// selections returns the selections of a node. If two name one semaphore, that of the node itself is used, else the
+// first.
 func (p *plan) selections(node string) []Selection {
 	var list []Selection
 	seen := map[string]bool{}

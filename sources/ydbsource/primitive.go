@@ -23,8 +23,8 @@ func (s *nodeState) row(e *entry, at time.Time) *sources.Primitive {
 	}
 }
 
-// none is the row of a semaphore that does not exist. A mutex does not exist while nobody owns it, nor does
-// what was seen to be ephemeral: that it is gone is no deletion.
+// none returns the row of a semaphore that does not exist. For a mutex, or a semaphore that was ephemeral, this is no
+// deletion, because it does not exist while nobody owns it.
 func (s *nodeState) none(e *entry, at time.Time) *sources.Primitive {
 	p := s.row(e, at)
 	switch {
@@ -39,7 +39,7 @@ func (s *nodeState) none(e *entry, at time.Time) *sources.Primitive {
 	return p
 }
 
-// denied is the row of a semaphore that we may not read.
+// denied returns the row of a semaphore that we may not read.
 func (s *nodeState) denied(e *entry, read ydbcoord.SemaphoreState) *sources.Primitive {
 	p := s.row(e, read.At)
 	p.OwnersHow, p.Queue = sources.Unknown, sources.Queue{}
@@ -47,8 +47,8 @@ func (s *nodeState) denied(e *entry, read ydbcoord.SemaphoreState) *sources.Prim
 	return p
 }
 
-// primitive makes the row of a semaphore. old is the row before, nil if there is none; since is the time since
-// which waiters that it does not show have waited.
+// primitive returns the row of a semaphore. old is the row before, or nil. since is the Since of waiters that are not
+// in old.
 func (s *nodeState) primitive(e *entry, read ydbcoord.SemaphoreState, old *sources.Primitive, since sources.Stamp) *sources.Primitive {
 	p := s.row(e, read.At)
 	p.Limit, p.LimitHow, p.Taken = read.Limit, sources.Told, read.Taken
@@ -74,8 +74,8 @@ func (s *nodeState) primitive(e *entry, read ydbcoord.SemaphoreState, old *sourc
 	return p
 }
 
-// guess infers a kind from the form of a semaphore: programs make mutexes ephemeral and
-// elections lasting, with a limit of 1.
+// guess infers a kind from the form of a semaphore, because programs make mutexes ephemeral, and elections lasting with
+// a limit of 1.
 func guess(s ydbcoord.Semaphore) sources.Kind {
 	switch {
 	case s.Ephemeral && isMutex(s):
@@ -86,12 +86,12 @@ func guess(s ydbcoord.Semaphore) sources.Kind {
 	return sources.KindSemaphore
 }
 
-// isMutex reports whether a semaphore is owned as a mutex: ephemeral, and all permits as one.
+// isMutex reports whether a semaphore is owned as a mutex: it is ephemeral, and the owner has all permits.
 func isMutex(s ydbcoord.Semaphore) bool {
 	return s.Ephemeral && !slices.ContainsFunc(s.Owners, func(l ydbcoord.SemaphoreMember) bool { return l.Count != ydbcoord.AllPermits })
 }
 
-// serial returns the order id, cut to its room: two that follow each other differ.
+// serial returns the order id cut to 16 bits, never 0. Consecutive ids give different values.
 func serial(l ydbcoord.SemaphoreMember) uint16 { return uint16(l.Order%math.MaxUint16) + 1 }
 
 func permits(l ydbcoord.SemaphoreMember, whole bool) uint64 {
@@ -118,14 +118,14 @@ func (s *nodeState) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Pri
 	return o
 }
 
-// waiter makes a waiter. The service does not report since when it waits: it was seen first between two looks,
-// or at the first.
+// waiter returns a waiter. The service does not report since when it waits, so that Since is the time between the two
+// looks where it appeared, or the first look.
 func (s *nodeState) waiter(l ydbcoord.SemaphoreMember, whole bool, before []sources.Waiter, since sources.Stamp) sources.Waiter {
 	w := sources.Waiter{
 		ID: ydbcoord.OwnerID(l.Session, s.incarnation), Session: ydbcoord.OwnerID(l.Session, ""), Label: label(l), Permits: permits(l, whole),
 		Order: l.Order, Data: sources.NewBlob(l.Data, len(l.Data)), Guard: l.Guard(), Since: since,
 	}
-	if l.Timeout > 0 { // else it waits for ever
+	if l.Timeout > 0 { // else it waits without limit
 		w.Timeout = l.Timeout
 	}
 	for i := range before {
@@ -136,10 +136,10 @@ func (s *nodeState) waiter(l ydbcoord.SemaphoreMember, whole bool, before []sour
 	return w
 }
 
-// labelLimit is the longest part of an owner's data that may name it, in bytes.
+// labelLimit is the maximum length in bytes of the part of an owner's data that may name the owner.
 const labelLimit = 64
 
-// label returns the name of an owner for the screen: the one in its data, else its session.
+// label returns the name of an owner for the screen: the name in the owner's data, else the session.
 func label(l ydbcoord.SemaphoreMember) string {
 	if name := named(l.Data); name != "" {
 		return name
@@ -147,8 +147,8 @@ func label(l ydbcoord.SemaphoreMember) string {
 	return "session " + ydbcoord.OwnerID(l.Session, "")
 }
 
-// named returns the name in an owner's data: the label of a JSON object, else the first word, cut to a label's
-// length; "": there is none that can be printed.
+// named returns the name in an owner's data: the label of a JSON object, else the first word, cut to a label's length.
+// It returns "" if there is no printable name.
 func named(data []byte) string {
 	name := strings.TrimSpace(string(data[:min(len(data), sources.BlobHead)]))
 	if strings.HasPrefix(name, "{") {

@@ -17,14 +17,14 @@ import (
 	"coordtop/sources"
 )
 
-// mostNames is the most semaphores that one source may name.
+// mostNames is the maximum number of semaphores that a source may name.
 const mostNames = 100_000
 
-// numbers is a range of numbers in a name, as {0..9}.
+// numbers matches a range of numbers in a name, for example {0..9}.
 var numbers = lazy.Regexp(`\{(\d{1,9})\.\.(\d{1,9})\}`)
 
-// expand returns the names that a pattern stands for: each {0..9} is every number in turn, with as
-// many digits as the first one has. Other braces are part of the name. \* is a star.
+// expand returns the names that a pattern stands for. Each range such as {0..9} is replaced by each of its numbers,
+// with at least as many digits as the first one has. Other braces are part of the name. \* is a star.
 func expand(pattern string) ([]string, error) {
 	if strings.Contains(strings.ReplaceAll(pattern, `\*`, ""), "*") {
 		return nil, errors.New("YDB lists no semaphores, so no name is found by a *: write whole names, " +
@@ -36,9 +36,9 @@ func expand(pattern string) ([]string, error) {
 		if len(all) == 0 {
 			break
 		}
-		at := all[len(all)-1] // from the end: what is before it is the same in all names
+		at := all[len(all)-1] // the last range first, because the text before it is the same in all names
 		first, last := names[0][at[2]:at[3]], names[0][at[4]:at[5]]
-		from, _ := strconv.Atoi(first) // nine digits at most
+		from, _ := strconv.Atoi(first) // at most nine digits
 		to, _ := strconv.Atoi(last)
 		if n := to - from + 1; n < 1 || n > mostNames/len(names) {
 			return nil, fmt.Errorf("{%s..%s} in the name of a semaphore: from the smaller to the larger number, at most %d names", first, last, mostNames)
@@ -59,7 +59,7 @@ func expand(pattern string) ([]string, error) {
 	return names, nil
 }
 
-// expandAll returns a selection for each name that a selection stands for.
+// expandAll returns one selection for each name that s stands for.
 func expandAll(s Selection) ([]Selection, error) {
 	names, err := expand(s.Pattern)
 	list := make([]Selection, len(names))
@@ -70,8 +70,7 @@ func expandAll(s Selection) ([]Selection, error) {
 	return list, err
 }
 
-// namesOf reads a list of names: one in a line, where an empty line and one that begins with #
-// count for nothing.
+// namesOf parses a list of names, one in each line. It ignores empty lines and those that begin with #.
 func namesOf(text string) ([]string, error) {
 	var list []string
 	for i, line := range slices.Collect(strings.Lines(text)) {
@@ -91,26 +90,26 @@ func namesOf(text string) ([]string, error) {
 	return list, nil
 }
 
-// NameFile is a file of names of semaphores, one in a line: as Selection.Pattern. Empty lines and
-// those that begin with # count for nothing.
+// NameFile is a file of names of semaphores, one in each line, in the form of Selection.Pattern. Empty lines and those
+// that begin with # are ignored.
 type NameFile struct {
 	Path     string
-	Node     string // as Selection.Node
-	Expected bool   // each must always have an owner
+	Node     string // like Selection.Node
+	Expected bool   // every semaphore of the file must always have an owner
 }
 
 const (
 	longestFile = 16 << 20
-	readAgain   = time.Second // between two looks whether a file has changed
+	readAgain   = time.Second // pause between two checks whether a file has changed
 )
 
-// nameFile is a NameFile as it was read last.
+// nameFile is a NameFile with its content as last read.
 type nameFile struct {
 	NameFile
 	size     int64
 	modified time.Time
 	names    []string
-	err      error // why it could not be read; the names are older
+	err      error // the error of the last reading; the names are from an earlier one
 }
 
 // read reads the file if it has changed, and reports whether it has.
@@ -134,8 +133,8 @@ func (f *nameFile) read(ctx context.Context) bool {
 	return true
 }
 
-// reload reads the files that have changed, and makes the entries those of the present names. It returns the
-// entries that came and those that went.
+// reload reads the files that have changed, and adds and removes entries so that they match the names. It returns the
+// added and the removed entries.
 func (s *nodeState) reload(ctx context.Context) (came, went []*entry) {
 	changed := false
 	for _, f := range s.files {
@@ -173,7 +172,7 @@ func (s *nodeState) reload(ctx context.Context) (came, went []*entry) {
 	return came, went
 }
 
-// unreadFiles names the files that could not be read, with the reason.
+// unreadFiles returns a sentence for each file that could not be read.
 func (s *nodeState) unreadFiles() []string {
 	var list []string
 	for _, f := range s.files {
@@ -184,7 +183,7 @@ func (s *nodeState) unreadFiles() []string {
 	return list
 }
 
-// reload watches the names that have come into files, and forgets those that went.
+// reload watches the names that were added to files, and drops those that were removed.
 func (w *watching) reload(ctx context.Context) error {
 	came, went := w.state.reload(ctx)
 	w.pace.backlog = append(w.pace.backlog, came...)

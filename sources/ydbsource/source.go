@@ -11,15 +11,13 @@ import (
 	"coordtop/sources/kit"
 )
 
-// Source watches the coordination nodes of one database. It implements sources.Source,
-// sources.Focuser, which makes the queue of a selected semaphore be looked at as often as
-// Options.PollMin allows and those of visible ones every two seconds, and sources.Refresher,
-// which looks again at what is on screen, for what is missing, and at nodes that could not be
-// watched.
+// Source watches the coordination nodes of one database. It implements sources.Source, sources.Focuser and
+// sources.Refresher. The queue of a selected semaphore is read as often as Options.PollMin allows, and those of visible
+// ones every two seconds. A refresh reads rows on screen, missing semaphores, and nodes that could not be watched.
 type Source struct {
 	o      Options
 	plan   *plan
-	states map[string]*nodeState // by node; used by the goroutine of the node while a link lives
+	states map[string]*nodeState // by node; used by the goroutine of the node while there is a link
 
 	kit.Connector
 	kit.Hints
@@ -27,8 +25,8 @@ type Source struct {
 
 var _ kit.Source = (*Source)(nil)
 
-// New returns a source that is not connected. It starts nothing. An error says what is
-// wrong with the options; it holds no secret.
+// New returns a source that is not connected. It starts nothing. Its error describes what is wrong with the options and
+// contains no secret.
 func New(o Options) (*Source, error) {
 	o = o.withDefaults()
 	p, err := o.compile()
@@ -44,7 +42,7 @@ func New(o Options) (*Source, error) {
 		Explain: func(err error, opening bool) error { return Explain(err, o.Client, opening) },
 	}
 	if o.Client.Conn != nil {
-		s.Address = "" // it may be of another server
+		s.Address = "" // it may be the address of another server
 	}
 	return s, nil
 }

@@ -16,14 +16,14 @@ import (
 
 const (
 	walkLimit = 15 * time.Second // for one walk
-	mostNodes = 1000             // that are found; in a database with more they must be named
+	mostNodes = 1000             // maximum number of found nodes; in a database with more they must be named
 )
 
-// walks are the pauses between two walks.
+// walks has the pauses between two walks.
 var walks = backoff.Policy{Min: time.Minute, Max: time.Minute}
 
-// walk finds the coordination nodes of the database again and again, and watches each. The
-// database is a scope of its own, which has no rows.
+// walk searches the coordination nodes of the database repeatedly, and watches each. The database is a scope of its
+// own, which has no rows.
 func (l *link) walk() error {
 	ctx, scope := l.Context(), l.source.o.Client.Database
 	known := map[string]bool{}
@@ -61,7 +61,7 @@ func (l *link) walk() error {
 	}
 }
 
-// findNodes walks once and finds the nodes that were not known. The error means that nothing could be read.
+// findNodes walks once and returns the nodes that are not in known. It returns an error if nothing could be read.
 func (l *link) findNodes(ctx context.Context, known map[string]bool) (found, warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, walkLimit)
 	defer cancel()

@@ -14,12 +14,11 @@ import (
 )
 
 const (
-	// pingEvery bounds how late a push can be without being found out, so it is below
-	// sources.Promptness.
+	// pingEvery bounds how late a push can be without being noticed, so it is below sources.Promptness.
 	pingEvery    = 20 * time.Millisecond
-	silenceLimit = 4 * time.Second // after which a session is given up; the Hub has said so before
+	silenceLimit = 4 * time.Second // after which a session is given up; the Hub has reported the silence before
 	reportEvery  = 500 * time.Millisecond
-	settingsFor  = time.Minute // how long the node's own description is believed
+	settingsFor  = time.Minute // maximum age of the node's description
 )
 
 // watching is the time from one attach of a session to its loss.
@@ -28,15 +27,15 @@ type watching struct {
 	session  *ydbcoord.Session
 	follower *ydbcoord.Follower
 	pace     pace
-	read     time.Time // of the settings
-	reported time.Time // what the source says of the node
-	reloaded time.Time // the files of names
+	read     time.Time // when the settings were read
+	reported time.Time // when the node's About was last updated
+	reloaded time.Time // when the files of names were checked
 
-	tolerance atomic.Int64 // the latest push that is still published at its instant, in nanoseconds
+	tolerance atomic.Int64 // the maximum delay of a push that is published at its instant, in nanoseconds
 }
 
-// attached watches until the stream is lost (errDetached) or the session is over. statusChanged
-// was taken before the attach was seen.
+// attached watches until the stream is lost (errDetached) or the session is over. The caller got statusChanged before
+// it saw the attach.
 func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged <-chan struct{}) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
@@ -51,7 +50,7 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged 
 		return err
 	}
 	w.pace.begin(n.state, n.onScreen(), time.Now())
-	// A node of which all is known, as one without names, publishes nothing more.
+	// A node without rows to read, for example one without names, publishes nothing more.
 	if err := w.send(sources.Change{Synced: w.state.complete(), About: w.about.changed(w.node)}); err != nil {
 		return err
 	}
@@ -73,9 +72,9 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged 
 					return err
 				}
 			}
-			continue // the pace is the timer's
+			continue // the timer sets the pace
 		case <-statusChanged:
-			return cmp.Or(s.Err(), errDetached) // it may be attached again already
+			return cmp.Or(s.Err(), errDetached) // the session may be attached again already
 		case <-s.Done():
 			return s.Err()
 		case <-ctx.Done():
@@ -92,13 +91,13 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged 
 	}
 }
 
-// onScreen returns the names that are on screen, the selected one first; "": none of the node is selected.
+// onScreen returns the names that are on screen, the selected one first; "" if none of the node is selected.
 func (n *node) onScreen() []string {
 	visible, selected := n.link.source.OnScreen().In(n.state.path)
 	return append([]string{selected}, visible...)
 }
 
-// askDue asks what is due, and returns the time until the next call.
+// askDue sends the due reads and returns the time until the next call.
 func (w *watching) askDue(ctx context.Context) (time.Duration, error) {
 	now := time.Now()
 	if heard := w.session.Status().Heard; now.Sub(heard) > silenceLimit {
@@ -134,7 +133,7 @@ func (w *watching) askDue(ctx context.Context) (time.Duration, error) {
 	return ask.next, nil
 }
 
-// pings prove that the service is alive on the stream that carries the pushes.
+// pings sends pings, which prove that the service is alive on the stream of the pushes.
 func (w *watching) pings(ctx context.Context) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
@@ -157,7 +156,7 @@ func (w *watching) pings(ctx context.Context) {
 	}
 }
 
-// changes returns what a read is to publish.
+// changes returns the Changes that a read causes.
 func (w *watching) changes(read ydbcoord.SemaphoreState) []sources.Change {
 	w.link.Answered(w.state.path)
 	e := w.state.byName[read.Name]
@@ -165,10 +164,10 @@ func (w *watching) changes(read ydbcoord.SemaphoreState) []sources.Change {
 		return nil
 	}
 	if read.At.Sub(read.Since) <= time.Duration(w.tolerance.Load()) {
-		read.Since = time.Time{} // the push is proved to be in time
+		read.Since = time.Time{} // the push was proved to be in time
 	}
 	if read.Absent {
-		w.follower.Remove(read.Name) // looked for in our own pace
+		w.follower.Remove(read.Name) // our own pace looks for it now
 	}
 	return w.state.changes(e, read)
 }

@@ -134,8 +134,8 @@ func (s *Stream) Text(v string) string {
 	return s.Word(v)
 }
 
-// The first number of a time. These two mean a zero time and a time far from the guess; other numbers are the distance
-// from the guess.
+// The first number of a time: zeroTime; farTime if the time is far from the guess; else nearTime plus the distance from
+// the guess.
 const (
 	zeroTime = iota
 	farTime
