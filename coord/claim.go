@@ -134,10 +134,10 @@ func (s *Session) leaseOf(k claimKey) *Lease {
 	return nil
 }
 
-// adopt checks that a grant can be trusted and returns its lease. before was read before the claim was sent. If it
+// adopt checks that a grant can be trusted and returns its lease. earliest was read before the claim was sent. If it
 // returns an error, it has released the grant, and the name stays reserved for the caller.
-func (s *Session) adopt(ctx context.Context, mine *claim, g Grant, before instant, c Claim) (*Lease, error) {
-	t, err := s.confirm(ctx, g, before)
+func (s *Session) adopt(ctx context.Context, mine *claim, g Grant, earliest instant, c Claim) (*Lease, error) {
+	t, err := s.confirm(ctx, g, earliest)
 	if err == nil {
 		err = ctx.Err() // a grant that raced the cancel is released
 	}
@@ -160,7 +160,7 @@ func (s *Session) adopt(ctx context.Context, mine *claim, g Grant, before instan
 // confirm returns the trust in a grant. If each grant is a Renewer, a claim that waited may have used up so much of its
 // window that a renewal is due. Then confirm renews the grant at once, and only the answer to that makes it ours. It
 // tries for at most the length of a window.
-func (s *Session) confirm(ctx context.Context, g Grant, before instant) (trust, error) {
+func (s *Session) confirm(ctx context.Context, g Grant, earliest instant) (trust, error) {
 	r, renews := g.(Renewer)
 	switch {
 	case renews == s.renews:
@@ -168,7 +168,7 @@ func (s *Session) confirm(ctx context.Context, g Grant, before instant) (trust, 
 	case s.renews:
 		return trust{}, nil
 	}
-	t, err := trustIn(g.Info().Window, before, trust{asked: s.opened}, s.o)
+	t, err := trustIn(g.Info().Window, earliest, trust{asked: s.opened}, s.o)
 	if err != nil {
 		return trust{}, err
 	}
@@ -186,13 +186,13 @@ func (s *Session) renewNow(ctx context.Context, r Renewer, t trust) (trust, erro
 	defer cancel()
 	pause := renewPolicy(t.valid).Start()
 	for {
-		before := s.clock.now()
+		earliest := s.clock.now()
 		try, cancel := context.WithTimeout(ctx, t.valid/2)
 		w, err := r.Renew(try)
 		cancel()
 		if err == nil {
 			var fresh trust
-			if fresh, err = trustIn(w, before, t, s.o); err == nil && !fresh.over(s.clock.now()) {
+			if fresh, err = trustIn(w, earliest, t, s.o); err == nil && !fresh.over(s.clock.now()) {
 				return fresh, nil
 			}
 			if err == nil {

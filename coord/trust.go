@@ -61,19 +61,19 @@ func (t trust) until(now instant) time.Time { return now.at.Add(t.left(now)) }
 // due returns the time until a renewal is due; zero or less if it is due now.
 func (t trust) due(now instant) time.Duration { return t.every - now.since(t.asked) }
 
-// trustIn returns the trust that a driver's answer w gives. The argument before was read before the request, and former
-// is the trust until then. If the window is older than the request, the time asleep is taken from former, because
-// before would hide a suspend between the two. If w names no window, the error wraps ErrRefused.
-func trustIn(w Window, before instant, former trust, o SessionOptions) (trust, error) {
+// trustIn returns the trust that a driver's answer w gives. earliest was read before the request, and former is the
+// trust until then. If the window is older than the request, the time asleep is taken from former, because earliest
+// would hide a suspend between the two. If w names no window, the error wraps ErrRefused.
+func trustIn(w Window, earliest instant, former trust, o SessionOptions) (trust, error) {
 	if w.Valid <= 0 || w.Asked.IsZero() {
 		return trust{}, fmt.Errorf("the driver named no window: %w", ErrRefused)
 	}
-	asked := instant{at: w.Asked, asleep: before.asleep}
+	asked := instant{at: w.Asked, asleep: earliest.asleep}
 	switch {
 	case time.Now().Before(w.Asked): // the driver's bug: nothing is sent in the future
-		asked.at = before.at
-	case w.Asked.Before(before.at):
-		asked.asleep = min(before.asleep, former.asked.asleep)
+		asked.at = earliest.at
+	case w.Asked.Before(earliest.at):
+		asked.asleep = min(earliest.asleep, former.asked.asleep)
 	}
 	margin := o.marginOf(w.Valid)
 	every := w.RenewIn

@@ -51,7 +51,7 @@
 // continues until its next renewal. If the answer is lost, or a right is missing for a later step, the error wraps
 // coord.ErrUncertain, and the release is not sent again, because another owner may have the same value by then.
 //
-// # Servers that lie
+// # Malformed answers
 //
 // The answers of servers and Sentinels are bounded where they are read (see internal/ground/respwire). An answer that
 // no Redis gives ends the connection with an error that names the server. This package asks the Sentinels itself,
