@@ -20,7 +20,7 @@ func (s *Session) describe(ctx context.Context, kind Kind, name string) (Descrip
 	return d, s.claimError("describe", Claim{Kind: kind, Name: name}, err)
 }
 
-// describeUnwrapped is describe without wrapping its errors.
+// describeUnwrapped does the same as describe without wrapping its errors.
 func (s *Session) describeUnwrapped(ctx context.Context, kind Kind, name string) (Description, error) {
 	if err := s.over(); err != nil {
 		return Description{}, err

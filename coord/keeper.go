@@ -76,8 +76,8 @@ func (k *keeper) trusted() trust {
 	return k.trust
 }
 
-// run returns when the context has ended and no goroutine of the keeper is left. A
-// panic ends the context too, because the state of the keeper cannot be trusted after it.
+// run returns when the context has ended and no goroutine of the keeper is left. A panic also ends the context, because
+// the state of the keeper cannot be trusted after it.
 func (k *keeper) run() {
 	defer k.health.left(k)
 	defer k.asking.Wait() // a renewal whose context has ended; its answer is ignored

@@ -61,8 +61,8 @@ func (h *Hub) enter(f *hubSource, in *Input) {
 	h.changedLocked(in.At, h.enterLocked(f, in))
 }
 
-// enterLocked is the only way to change the model: it records every Input. It returns the urgency of the change;
-// publishing is an Input of its own.
+// enterLocked records an Input and applies it to the model, which changes in no other way. It returns the urgency of
+// the change; publishing is an Input of its own.
 func (h *Hub) enterLocked(f *hubSource, in *Input) urgency {
 	u := h.model.apply(f, in)
 	if s := h.model.published; s != h.state.Load() {

@@ -116,7 +116,7 @@ func (a *About) Same(b *About) bool {
 // Missed reports whether the pause between two looks is so long that one was left out. sampling is the usual pause.
 func Missed(pause, sampling time.Duration) bool { return pause > 2*sampling }
 
-// similar reports whether a and b are alike: within slack, or none more than twice the other. A
+// similar reports whether a and b are alike: they differ by at most slack, or neither is more than twice the other. A
 // pause of twice the length is still within the silence limit, see silenceAfter.
 func similar(a, b, slack time.Duration) bool {
 	return (a-b).Abs() <= slack || a <= 2*b && b <= 2*a

@@ -122,7 +122,7 @@ func (l *connection) whenEnded(f func(error)) {
 	}
 }
 
-// run is the goroutine. After a panic it cuts the connection, because its state is unknown then.
+// run executes jobs until the connection ends. After a panic it cuts the connection, because its state is unknown then.
 func (l *connection) run() {
 	defer close(l.done)
 	if err := spawn.Call(l.ctx, l.work); err != nil {

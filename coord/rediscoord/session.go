@@ -15,8 +15,8 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// session is a client's presence: connections, grants and leftovers. Redis knows no sessions, so that only Close and
-// Abandon end one.
+// session has the connections, grants and leftovers of a client's presence. Redis knows no sessions, so that only Close
+// and Abandon end one.
 type session struct {
 	*lifetime.Session[*grant]
 	driver *Driver

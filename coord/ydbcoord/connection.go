@@ -67,7 +67,7 @@ const longestStart = 5 * time.Second
 // startTimeout bounds one try to attach.
 func (c *connection) startTimeout() time.Duration { return min(c.s.ttl/4, longestStart) }
 
-// silence is the time without a message after which a stream is given up. At least every third of the timeout the
+// silence returns after how long without a message a stream is given up. At least every third of the timeout the
 // service sends a ping, and answers one that renews the session. The rest of the timeout leaves time for two tries to
 // attach on another node.
 func (c *connection) silence() time.Duration { return c.s.ttl / 2 }
@@ -158,8 +158,9 @@ func (c *connection) detached(st *stream, why error) {
 	st.sender.Wait()
 }
 
-// run is the session's goroutine; s.gone waits for it. After a panic the session is over. If another stream can be
-// opened, run releases what the session owned, because the service would otherwise keep it for the timeout.
+// run keeps the session connected until it is over. It is a goroutine, for which s.gone waits. After a panic the
+// session is over. If another stream can be opened, run releases what the session owned, because the service would
+// otherwise keep it for the timeout.
 func (c *connection) run(st *stream) {
 	defer c.s.quit()
 	err := spawn.Call(c.s.life, func() error { c.live(st); return nil })

@@ -9,7 +9,7 @@ import (
 	"coordtop/coord"
 )
 
-// answerTime is the time after which a request without an answer is checked. The stream itself may be alive, because
+// answerTime returns after how long a request without an answer is checked. The stream itself may be alive, because
 // another part of the service answers its pings.
 func (s *Session) answerTime() time.Duration { return s.ttl / 4 }
 

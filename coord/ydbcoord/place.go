@@ -136,8 +136,8 @@ func (p *place) Wait(ctx context.Context) (coord.Grant, bool, error) {
 	return g, ok, doing("waiting in the queue", err)
 }
 
-// grace is the time after the end of a claim's wait in which the service may report that end.
-// It matters only while there is no connection.
+// grace returns how long after the end of a claim's wait the service may report that end. It matters only while there
+// is no connection.
 func (s *Session) grace() time.Duration { return min(s.ttl/8, 500*time.Millisecond) }
 
 // wait waits for the end of the claim. If ctx ends first, the place is kept; after any other error, and if ok is false,

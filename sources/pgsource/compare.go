@@ -237,8 +237,8 @@ func (d *lookDiff) known(r *lockRow) bool {
 	if s == nil {
 		return false
 	}
-	// A session that began during the look may have the process number of the one in the row. The server's clock is
-	// compared with itself.
+	// A session that began during the look may have the process number of the one in the row. Both times are from the
+	// server's clock.
 	window := d.s.clock.got.Sub(d.s.sent)
 	return d.s.clock.age(s.who.start) > window // true as well if the start is hidden
 }

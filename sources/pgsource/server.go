@@ -31,7 +31,7 @@ type server struct {
 // capacity is the size of the server's lock table.
 type capacity struct{ perTransaction, connections, prepared uint64 }
 
-// entries is the nominal size. Servers can exceed it: a default installation accepted almost twice as many.
+// entries returns the nominal size. Servers can exceed it: a default installation accepted almost twice as many.
 func (t capacity) entries() uint64 { return t.perTransaction * (t.connections + t.prepared) }
 
 // incarnation returns a text that identifies a run of the server, with which all advisory locks end. It does not

@@ -61,8 +61,8 @@
 // others. A thousand leases that are renewed every second then need only a hundred round trips, and a change among them
 // still gets its instant.
 //
-// A sweep reads pushed keys with PTTL and GETRANGE only. A key that differs, or has at least 4,096
-// bytes, is then read as above.
+// A sweep reads pushed keys with PTTL and GETRANGE only. A key that differs, or has at least 4,096 bytes, is then read
+// with all four commands.
 //
 // # What is shown of a value
 //
