@@ -1,8 +1,8 @@
 //go:build !linux
 
-package config
+package subprocess
 
 import "syscall"
 
-// newSession puts a command into a session and a process group of its own, without a terminal.
+// newSession puts a program into a session and a process group of its own, without a terminal.
 func newSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
