@@ -19,6 +19,8 @@ type file struct {
 	Agree    [][]string                   `yaml:"agree"`
 	Keys     map[string][]string          `yaml:"keys"`
 	Runbooks map[string]string            `yaml:"runbooks"`
+	Alert    string                       `yaml:"alert"`
+	Notify   []fileNotify                 `yaml:"notify"`
 
 	Thresholds sources.Thresholds `yaml:"thresholds"`
 	History    History            `yaml:"history"`
@@ -69,6 +71,16 @@ type fileOwner struct {
 	Label   string `yaml:"label"`
 	Host    string `yaml:"host"`
 	Program string `yaml:"program"`
+}
+
+type fileNotify struct {
+	Severity   string   `yaml:"severity"`
+	Filter     string   `yaml:"filter"`
+	Command    []string `yaml:"command"`
+	URL        string   `yaml:"url"`
+	URLEnv     string   `yaml:"url_env"`
+	URLFile    string   `yaml:"url_file"`
+	URLCommand []string `yaml:"url_command"`
 }
 
 //go:embed schema.json

@@ -14,6 +14,7 @@ import (
 	"coordtop/internal/app/backends"
 	. "coordtop/internal/config"
 	"coordtop/internal/ground/schematest"
+	"coordtop/sources/verdict"
 	"coordtop/ui/keys"
 )
 
@@ -54,6 +55,8 @@ func makeSchema(example string) object {
 	property(s, "keys")["propertyNames"] = object{"enum": keys.ActionNames()}
 	oneOf(property(s, "color"), Colors()...)
 	oneOf(property(s, "start"), Starts()...)
+	oneOf(property(s, "alert"), Alerts()...)
+	oneOf(property(property(s, "notify")["items"].(object), "severity"), verdict.Bad.String(), verdict.Warn.String())
 	oneOf(property(source, "names"), "off")
 	oneOf(property(source, "key_scheme"), pgcoord.SchemeNames()...)
 	var schemes []string

@@ -26,6 +26,7 @@ type Secret struct {
 	File    string   // path of a file that only its owner and group may read
 	Command []string // program and arguments, run without a shell; its output is the secret
 	Token   bool     // it is an access token; otherwise it is a password
+	URL     bool     // it is the URL of a receiver
 }
 
 // IsZero reports whether no secret is configured.
@@ -35,8 +36,11 @@ func (s Secret) IsZero() bool { return s.Env == "" && s.File == "" && len(s.Comm
 // may have written the password itself there.
 func (s Secret) String() string {
 	what := "password"
-	if s.Token {
+	switch {
+	case s.Token:
 		what = "token"
+	case s.URL:
+		what = "url"
 	}
 	switch {
 	case s.Env != "":

@@ -25,7 +25,7 @@ type validator struct {
 }
 
 func (v *validator) config(f *file) Config {
-	c := Config{Title: f.Title, Color: f.Color, Identity: f.Identity, Start: f.Start, Names: f.Names, Keys: f.Keys, Thresholds: f.Thresholds, History: f.History, places: v.places}
+	c := Config{Title: f.Title, Color: f.Color, Identity: f.Identity, Start: f.Start, Names: f.Names, Keys: f.Keys, Alert: f.Alert, Thresholds: f.Thresholds, History: f.History, places: v.places}
 	v.plain("title", f.Title)
 	if f.Color != "" && !slices.Contains(Colors(), f.Color) {
 		v.wrong("color", "must be one of %s", strings.Join(Colors(), ", "))
@@ -56,6 +56,13 @@ func (v *validator) config(f *file) Config {
 		c.Owners = append(c.Owners, v.owner(o, fmt.Sprintf("owners[%d]", i))...)
 	}
 	c.Runbooks = v.runbooks(f.Runbooks)
+	v.alert(f.Alert)
+	for i := range f.Notify {
+		c.Notify = append(c.Notify, v.notify(&f.Notify[i], fmt.Sprintf("notify[%d]", i)))
+	}
+	if len(f.Notify) > 0 && f.History.Off {
+		v.wrong("notify", "needs the recording, since only the coordtop that records sends: take history.off out")
+	}
 	v.thresholds(&f.Thresholds)
 	c.History.File = v.file(f.History.File)
 	if f.History.GroupReads && f.History.File == "" {
