@@ -1,0 +1,273 @@
+package notify
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"coordtop/internal/diagnose"
+	"coordtop/internal/ground/format"
+	"coordtop/sources"
+)
+
+// Event is what happened to a cause.
+type Event string
+
+// The events, as they stand in JSON. More is of no single cause: it counts what was too much to be sent.
+const (
+	Found      Event = "found"
+	Ended      Event = "ended"
+	FoundAgain Event = "found_again"
+	More       Event = "more"
+)
+
+// When something is told.
+const (
+	Steady       = 2 * time.Second // a change that lasts for less is none
+	Hold         = 5 * time.Minute // a cause that is gone for so long has ended
+	MostMessages = 10              // of a rule in a minute
+)
+
+const (
+	mostCauses = 1000 // of a rule; more are not told
+	mostKeys   = 50   // rows by which a cause is known again
+)
+
+// Message is what to tell.
+type Message struct {
+	Event   Event
+	ID      string // of the cause: the same in all its messages; "": More
+	At      time.Time
+	Title   string          // of the finding
+	Cause   string          // in one line; "": not known any more
+	Next    string          // the first step; "": none, or not known any more
+	Finding json.RawMessage // the last one of this cause; nil: More
+	Returns int             // how often it has returned
+
+	Counts map[Event]int // of More
+}
+
+// Look is what was found at an instant.
+type Look struct {
+	Now      time.Time
+	Findings []diagnose.Finding
+	// Known reports whether what is found about a row, or about a source (a Ref without a name), is certain now: its
+	// source answers, and was listed.
+	Known func(sources.Ref) bool
+}
+
+// Rule is what a Tracker tells.
+type Rule struct {
+	Matches func(*diagnose.Finding) bool
+	Encode  func(*diagnose.Finding) json.RawMessage // the Finding for Message
+	NewID   func() string                           // a name for a cause, another one at each call
+}
+
+// Tracker decides what to tell by one rule. It is not safe for concurrent use.
+type Tracker struct {
+	rule    Rule
+	causes  []*cause
+	changed bool // since the last snapshot
+
+	sent  []time.Time   // the messages of the last minute
+	more  map[Event]int // what was too much
+	since time.Time     // when more began
+}
+
+// cause is one cause that was seen. Its exported fields are kept in the file.
+type cause struct {
+	ID      string          `json:"id"`
+	Pattern string          `json:"pattern"`
+	Keys    []sources.Ref   `json:"keys"` // its rows, or its source as a Ref without a name
+	Title   string          `json:"title"`
+	Finding json.RawMessage `json:"finding,omitempty"`
+	Began   time.Time       `json:"began"`
+	Gone    time.Time       `json:"gone,omitzero"`  // since when it is not found; zero: it is
+	Again   time.Time       `json:"again,omitzero"` // the last FoundAgain
+	Returns int             `json:"returns,omitempty"`
+	Quiet   bool            `json:"quiet,omitempty"` // it was only counted
+	Due     Event           `json:"due,omitempty"`   // not delivered yet; "": nothing
+
+	told bool // it lasts: it was told or counted
+}
+
+// key is what a cause is known by: one of its rows, or its source.
+type key struct {
+	pattern string
+	ref     sources.Ref
+}
+
+// NewTracker returns a Tracker that knows no causes.
+func NewTracker(r Rule) *Tracker { return &Tracker{rule: r} }
+
+// Step takes the next look and returns what to tell.
+func (t *Tracker) Step(in *Look) (out []Message) {
+	out = t.counted(in.Now)
+	index := map[key]*cause{}
+	for _, c := range t.causes {
+		if c.Due != Ended {
+			for _, ref := range c.Keys {
+				index[key{c.Pattern, ref}] = cmp.Or(index[key{c.Pattern, ref}], c)
+			}
+		}
+	}
+	now, explained := map[*cause][]*diagnose.Finding{}, map[sources.Ref]bool{}
+	for i := range in.Findings {
+		f := &in.Findings[i]
+		if !t.rule.Matches(f) {
+			continue
+		}
+		refs := refsOf(f)
+		for _, ref := range refs {
+			explained[ref] = true
+		}
+		if c := t.causeOf(f, refs, index, in.Now); c != nil {
+			now[c] = append(now[c], f)
+		}
+	}
+	t.causes = slices.DeleteFunc(t.causes, func(c *cause) bool {
+		if found := now[c]; len(found) > 0 {
+			out = append(out, t.present(c, found, in.Now)...)
+			return false
+		}
+		more, over := t.absent(c, explained, in)
+		out = append(out, more...)
+		return over
+	})
+	return out
+}
+
+// refsOf returns the rows of a Finding, or its source.
+func refsOf(f *diagnose.Finding) []sources.Ref {
+	if len(f.Rows) == 0 {
+		return []sources.Ref{{Source: f.Source}}
+	}
+	refs := make([]sources.Ref, len(f.Rows))
+	for i := range f.Rows {
+		refs[i] = f.Rows[i].Ref
+		refs[i].Name, _ = format.UTF8([]byte(refs[i].Name)) // the file is JSON
+	}
+	return refs
+}
+
+// causeOf returns the cause of a Finding, which may be new; nil: there are too many.
+func (t *Tracker) causeOf(f *diagnose.Finding, refs []sources.Ref, index map[key]*cause, now time.Time) *cause {
+	for _, ref := range refs {
+		if c := index[key{f.Pattern.String(), ref}]; c != nil {
+			return c
+		}
+	}
+	if len(t.causes) >= mostCauses {
+		return nil
+	}
+	c := &cause{ID: t.rule.NewID(), Pattern: f.Pattern.String(), Began: now}
+	t.causes = append(t.causes, c)
+	return c
+}
+
+// present notes that a cause is found.
+func (t *Tracker) present(c *cause, found []*diagnose.Finding, now time.Time) []Message {
+	var keys []sources.Ref
+	for _, f := range found {
+		refs := refsOf(f)
+		keys = append(keys, refs[:min(len(refs), mostKeys-len(keys))]...)
+	}
+	t.changed = t.changed || c.told && !slices.Equal(keys, c.Keys)
+	c.Keys = keys
+	gone := c.Gone
+	c.Gone = time.Time{}
+	switch {
+	case !c.told && now.Sub(c.Began) >= Steady:
+		c.told, t.changed = true, true
+		return t.tell(c, Found, found[0], c.Began, now)
+	case gone.IsZero(), !c.told:
+		return nil
+	}
+	t.changed = true
+	if now.Sub(gone) < Steady {
+		return nil
+	}
+	c.Returns++
+	if c.Quiet || now.Sub(c.Again) < Hold {
+		return nil
+	}
+	c.Again = now
+	return t.tell(c, FoundAgain, found[0], now, now)
+}
+
+// absent notes that a cause is not found; over: it can be forgotten.
+func (t *Tracker) absent(c *cause, explained map[sources.Ref]bool, in *Look) (out []Message, over bool) {
+	switch {
+	case !c.told:
+		return nil, true
+	case c.Due == Ended, slices.ContainsFunc(c.Keys, func(ref sources.Ref) bool { return !in.Known(ref) }):
+		return nil, false
+	case !slices.ContainsFunc(c.Keys, func(ref sources.Ref) bool { return !explained[ref] }):
+		t.changed = t.changed || !c.Gone.IsZero()
+		c.Gone = time.Time{}
+	case c.Gone.IsZero():
+		c.Gone, t.changed = in.Now, true
+	case in.Now.Sub(c.Gone) >= Hold:
+		t.changed = true
+		if c.Quiet {
+			return nil, true
+		}
+		out = t.tell(c, Ended, nil, c.Gone, in.Now)
+		return out, len(out) == 0
+	}
+	return nil, false
+}
+
+// tell returns the message of an event, or counts it.
+func (t *Tracker) tell(c *cause, e Event, f *diagnose.Finding, at, now time.Time) []Message {
+	if f != nil {
+		c.Title = f.Title
+	}
+	if len(t.sent) >= MostMessages {
+		if t.more == nil {
+			t.more, t.since = map[Event]int{}, now
+		}
+		t.more[e]++
+		c.Quiet = c.Quiet || e == Found
+		return nil
+	}
+	t.sent = append(t.sent, now)
+	c.Due = e
+	if f != nil {
+		c.Finding = t.rule.Encode(f)
+	}
+	m := c.message(at)
+	if f != nil {
+		m.Cause, m.Next = f.Cause(), f.Next()
+	}
+	return []Message{m}
+}
+
+// message returns the message that is due.
+func (c *cause) message(at time.Time) Message {
+	return Message{Event: c.Due, ID: c.ID, At: at, Title: c.Title, Finding: c.Finding, Returns: c.Returns}
+}
+
+// counted forgets the messages of more than a minute ago, and returns the message that counts what was too much in a
+// minute.
+func (t *Tracker) counted(now time.Time) (out []Message) {
+	t.sent = slices.DeleteFunc(t.sent, func(at time.Time) bool { return now.Sub(at).Abs() >= time.Minute })
+	if t.more != nil && now.Sub(t.since).Abs() >= time.Minute {
+		out = []Message{{Event: More, At: now, Counts: t.more}}
+		t.more = nil
+	}
+	return out
+}
+
+// Settled notes that a message was delivered, or given up.
+func (t *Tracker) Settled(id string, e Event) {
+	i := slices.IndexFunc(t.causes, func(c *cause) bool { return c.ID == id && c.Due == e })
+	if i < 0 {
+		return
+	}
+	t.changed, t.causes[i].Due = true, ""
+	if e == Ended {
+		t.causes = slices.Delete(t.causes, i, i+1)
+	}
+}
