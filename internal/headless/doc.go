@@ -2,8 +2,8 @@
 // change. Both read the same published states and events as the board, and print text for people or JSON for
 // programs.
 //
-// It may import internal/diagnose, internal/fleet, internal/history, sources, sources/lane, sources/origin,
-// sources/verdict, internal/ground/address, internal/ground/format.
+// It may import internal/diagnose, internal/fleet, internal/history, internal/notify, sources, sources/lane,
+// sources/origin, sources/verdict, internal/ground/address, internal/ground/format.
 //
 // # Text
 //
@@ -347,4 +347,23 @@
 //	               a backend of what it owns reports no queue
 //	  lost[]       what a finding is about, it owned last, and nobody owns now:
 //	               source, namespace, kind, name
+//
+// A notification is one object, which a command gets on its standard input and
+// a URL in a POST.
+//
+//	v
+//	at             when it was found, ended, or came back
+//	event          found; ended: it is gone for five minutes; found_again: it
+//	               was gone and came back within five minutes; more: these were
+//	               too many to be sent one by one
+//	id             of the cause: the same in all its notifications; null: more
+//	environment    title of the config; null: it has none
+//	text           all of it in one line, for people
+//	finding        what was found, as in findings of why, with the first 50
+//	               rows; of what has ended the last that was found; null: more
+//	  rows_left_out
+//	               how many rows more there are; not there: none
+//	returns        how often it has come back
+//	counts         of more, what was not sent: found, ended, found_again; else
+//	               null
 package headless

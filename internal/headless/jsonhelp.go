@@ -22,6 +22,7 @@ const (
 	OfHistory Part = "History prints "
 	OfWhy     Part = "Why prints "
 	OfOwners  Part = "Owners prints "
+	OfNotice  Part = "A notification is "
 )
 
 // JSONHelp returns the documentation of the JSON for people, from the package's own doc.go: two copies
@@ -33,7 +34,7 @@ func JSONHelp(part Part) string {
 	wanted := true
 	for line := range strings.Lines(text) {
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "//"), " ")
-		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfHistory, OfWhy, OfOwners} {
+		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfHistory, OfWhy, OfOwners, OfNotice} {
 			if strings.HasPrefix(line, string(p)) {
 				wanted = part == "" || part == p
 			}

@@ -137,6 +137,8 @@ type findingJSON struct {
 	Who     []string         `json:"who"`
 	Rows    []findingRowJSON `json:"rows"`
 	Hidden  int              `json:"hidden"`
+
+	RowsLeftOut int `json:"rows_left_out,omitempty"`
 }
 
 type reasonJSON struct {
