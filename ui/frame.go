@@ -19,7 +19,7 @@ func (m *model) draw() {
 	f := m.picture()
 	m.Scroll, m.HelpAt = f.Scroll, f.HelpAt
 	m.drawn.frame = tea.NewView(strings.Join(f.Lines, "\n"))
-	m.drawn.frame.AltScreen = true
+	m.drawn.frame.AltScreen, m.drawn.frame.ReportFocus = true, m.alerts.On()
 	m.drawn.frame.WindowTitle = m.drawn.tabTitle.at(m.Clock, screen.WindowTitle(&m.Scene))
 	if m.Layout.Height > 0 && !m.acting.Open() {
 		if x, y, typed := m.typedAt(); typed {

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/internal/diagnose"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
 	"coordtop/ui/dialog"
@@ -41,6 +42,7 @@ type model struct {
 
 	w, h   int
 	scheme paint.Scheme
+	alerts alerts
 	mouse  bool
 	utc    bool
 
@@ -118,6 +120,7 @@ func newModel(o Options) *model {
 		h:        o.Height,
 		line:     typedLine{input: dialog.NewInput()},
 
+		alerts: alerts{Alert: terminal.NewAlert(o.Alert, env), last: map[diagnose.Pattern]time.Time{}},
 		scheme: paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
 	}
 	m.addParts()

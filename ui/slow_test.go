@@ -33,10 +33,10 @@ func TestTheWindowIsRenamedAtMostOnceInFiveSeconds(t *testing.T) {
 	d.pass(4)
 	called("coordtop prod-eu: no problems")
 	d.pass(1)
-	called("coordtop prod-eu: 1 problem")
+	called("1! prod-eu")
 	d.show(uitest.State(noon(), a))
 	d.pass(1)
-	called("coordtop prod-eu: 1 problem")
+	called("1! prod-eu")
 	d.pass(4)
 	called("coordtop prod-eu: no problems")
 }

@@ -34,6 +34,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if reading := m.trouble.read(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
+	if calls := m.alerts.send(); calls != nil {
+		cmd = tea.Batch(calls, cmd)
+	}
 	if changed {
 		m.draw()
 	}
@@ -106,6 +109,10 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.scheme.Complete = lipgloss.Complete(msg.Profile)
 		m.repaint()
 		return nil, true
+	case tea.FocusMsg:
+		m.alerts.away = false
+	case tea.BlurMsg:
+		m.alerts.away = true
 	case tea.MouseMsg:
 		m.pulse.decided = true
 		m.point(msg)
@@ -117,6 +124,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.resumed()
 		return nil, true
 	}
+	m.alerts.Answer(msg)
 	return nil, false
 }
 
@@ -161,6 +169,7 @@ func (m *model) second() {
 	}
 	m.diagnose()
 	m.pulse.note()
+	m.alert()
 	m.feeds.soon.Store(!m.Rows.StaysFor(2*terminal.CalmStep + time.Second))
 }
 
@@ -181,13 +190,17 @@ func zoned(utc bool, t time.Time) time.Time {
 	return t
 }
 
-// Init asks the terminal for its background where that is wanted. The answer comes later,
-// or never. All other messages that come by themselves come from the pump.
+// Init asks the terminal for its background where that is wanted, and how it calls. The answers come
+// later, or never. All other messages that come by themselves come from the pump.
 func (m *model) Init() tea.Cmd {
-	if !m.scheme.Asks() {
-		return nil
+	var ask tea.Cmd
+	if q := m.alerts.Query(); q != "" {
+		ask = tea.Raw(q)
 	}
-	return tea.RequestBackgroundColor
+	if m.scheme.Asks() {
+		return tea.Batch(ask, tea.RequestBackgroundColor)
+	}
+	return ask
 }
 
 // setScheme takes another theme.

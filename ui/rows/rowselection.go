@@ -47,6 +47,9 @@ func (f *Selection) Parse(text string, labels func() []string) {
 // mostRead bounds the labels whose origins are kept.
 const mostRead = 10_000
 
+// At sets the State of the rows that are judged, and the time that ages are counted to.
+func (f *Selection) At(st *sources.State, now time.Time) { f.st, f.now = st, now }
+
 // Passes reports whether a row is selected.
 func (f *Selection) Passes(r *sources.Row, v verdict.Verdict) bool {
 	if f.Only != nil && !f.Only(r.Ref) {

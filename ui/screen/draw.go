@@ -3,6 +3,8 @@ package screen
 import (
 	"strings"
 
+	"coordtop/internal/ground/format"
+	"coordtop/sources/verdict"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
@@ -10,16 +12,31 @@ import (
 // NoTitle is the title if the environment has no name.
 const NoTitle = "coordtop"
 
-// WindowTitle returns the environment and the number of problems, for people who work in another
-// window.
+// WindowTitle returns the environment and how many problems need a person, "2! prod-eu", for people who
+// work in another window.
 func WindowTitle(sc *Scene) string {
-	if sc.Replay != nil {
-		return "coordtop " + sc.Title + ": replay of " + sc.Now.Format("15:04")
+	name := "coordtop"
+	if sc.Title != NoTitle {
+		name += " " + sc.Title
 	}
-	if sc.Title == NoTitle {
-		return "coordtop: " + problemsText(sc, fullWidth)
+	switch n := needPerson(sc); {
+	case sc.Replay != nil:
+		return name + ": replay of " + sc.Now.Format("15:04")
+	case n > 0:
+		return format.Count(n) + "! " + sc.Title
 	}
-	return "coordtop " + sc.Title + ": " + problemsText(sc, fullWidth)
+	return name + ": " + problemsText(sc, fullWidth)
+}
+
+// needPerson counts the rows and sources with a problem that needs a person.
+func needPerson(sc *Scene) int {
+	n := sc.Rows.BySeverity[verdict.Bad]
+	for i := range sc.State.Sources {
+		if h := sourceHealth(sc, &sc.State.Sources[i]); h.loud && h.sev == verdict.Bad {
+			n++
+		}
+	}
+	return n
 }
 
 // Draw returns a Frame of the layout's size; without lines if the size is not known yet.

@@ -71,10 +71,12 @@ type Clocks struct {
 
 // Recorded is a recording that is shown, or made.
 type Recorded struct {
-	Recording  string            // a problem of the recording; "": none
-	Unrecorded bool              // the recording stopped because of it
-	Replay     *history.Position // of the replay of the past; nil: the present is shown
-	OnlyPast   bool              // the program only shows a recording
+	Recording  string // a problem of the recording; "": none
+	Unrecorded bool   // the recording stopped because of it
+
+	Undelivered string            // notifications that were not delivered; "": all were
+	Replay      *history.Position // of the replay of the past; nil: the present is shown
+	OnlyPast    bool              // the program only shows a recording
 }
 
 // AuditState is the contents of the Audit screen.

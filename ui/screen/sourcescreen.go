@@ -15,7 +15,7 @@ func sourceScreen(sc *Scene, w int) []string {
 	gap := sc.Theme.Line(w).Done()
 	head := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Heading, "SOURCES").Skip(1).Put(sc.Theme.Dim, "how each is read, and how far it can be believed")
 	lines := []string{sc.Theme.Line(w).Rule().Done(), head.Done()}
-	for _, text := range paint.Wrap(paint.Clean(sc.Recording), w-6) {
+	for _, text := range append(paint.Wrap(paint.Clean(sc.Recording), w-6), paint.Wrap(paint.Clean(sc.Undelivered), w-6)...) {
 		lines = append(lines, sc.Theme.Line(w).Skip(3).Put(sc.Theme.Warn, text).Done())
 	}
 	if len(sc.State.Sources) == 0 {

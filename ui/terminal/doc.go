@@ -8,6 +8,7 @@
 //   - A KeyJoiner joins keys that a slow link has split.
 //   - A Pump turns wake-ups and the passing of seconds into messages.
 //   - Frames slows the ticker of Bubble Tea down while nothing changes.
+//   - An Alert calls for a person: with the bell, or a notification of the desktop.
 //   - Recovering keeps the panics of a model from Bubble Tea.
 //
 // It does not depend on what is drawn. Every goroutine that it starts has an owner that joins it,

@@ -143,7 +143,7 @@ const (
 // Bubble Tea sets.
 const Restoration = "\x1b\\\x1b[0m\x1b[?2026l" + // text
 	"\x1b[>4m\x1b[<1u\x1b[?2004l" + // keys
-	"\x1b[?1002l\x1b[?1003l\x1b[?1006l" + // mouse
+	"\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l" + // mouse, focus
 	"\x1b[r\x1b[?1049l\x1b[?25h\x1b]2;\a\x1b[?2027l" // screen, cursor, title, graphemes
 
 // restore makes room in a terminal that does not read and writes Restoration, within lastPatience.
