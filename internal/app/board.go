@@ -75,6 +75,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 	recording.readEarlier(ctx)
 	return p.observeWith(ctx, c, recording.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		recording.run(inner, hub, beside)
+		recording.notify(inner, &p.settings, hub, beside)
 		feed := newFeed(hub, recording.earlier)
 		defer feed.Close()
 		player, closePlayer := recording.player(inner)
@@ -86,7 +87,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		recording.follow(inner, op.Audit(), hub, beside)
 		return p.runBoard(ctx, inner, c, o, ui.Options{
 			Feed: feed, Player: player, Operator: op, Demo: p.crash != nil, Start: firstScreen(c),
-			AuditEntries: op.Audit().Entries, Note: recording.noter(op), Recording: recording.status, History: recording.past(),
+			AuditEntries: op.Audit().Entries, Note: recording.noter(op), Recording: recording.status, Notified: recording.notified, History: recording.past(),
 		})
 	})
 }
@@ -104,7 +105,7 @@ func firstScreen(c config.Config) ui.Start {
 
 // runBoard runs the board with u until inner ends. The end of ctx is no error.
 func (p *program) runBoard(ctx, inner context.Context, c config.Config, o boardOptions, u ui.Options) error {
-	u.Title, u.TitleColor, u.Keys, u.Runbooks = c.Title, c.Color, c.Keys, c.Runbooks
+	u.Title, u.TitleColor, u.Keys, u.Runbooks, u.Alert = c.Title, c.Color, c.Keys, c.Runbooks, c.Alert
 	u.ASCII, u.NoColor, u.Theme = o.ascii, o.plain, o.theme
 	u.Export, u.ExportTable, u.Command, u.Abort = export, exportTable, p.settings.commandFor(c), abortOurselves
 	u.Picture = picture(c.Title)

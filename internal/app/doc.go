@@ -3,7 +3,7 @@
 // (package foreground), and runs the demo (package demo).
 //
 // It may import coord, internal/*, internal/app/backends, internal/history/*, sources, sources/kit,
-// sources/origin, sources/verdict, ui, ui/keys, internal/ground/*.
+// sources/origin, sources/verdict, ui, ui/keys, ui/rows, internal/ground/*.
 //
 // Main takes everything that belongs to the process (arguments, streams, variables, signals) as an Environment, so that
 // tests run the whole program in their own process.

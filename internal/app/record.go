@@ -20,6 +20,7 @@ import (
 	"coordtop/internal/history"
 	"coordtop/internal/history/record"
 	"coordtop/internal/history/sqlite"
+	"coordtop/internal/notify"
 	"coordtop/sources"
 )
 
@@ -40,6 +41,7 @@ type recording struct {
 	forgot  string          // the warning if the recording could not be read; "": it could
 	reader  *sqlite.Reader  // of the place; nil: nothing is recorded
 	*record.Recorder
+	notifier *notify.Notifier // nil: nobody is told
 }
 
 // historyPlace returns the place of the recording of c; without a Path nothing is recorded. Where c comes from
@@ -247,7 +249,8 @@ func (p *program) record(ctx context.Context, args []string) error {
 	return p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		r.run(inner, hub, beside)
 		r.follow(inner, p.auditLog(), hub, beside)
-		for said := ""; ; {
+		r.notify(inner, &p.settings, hub, beside)
+		for said, told := "", ""; ; {
 			text, _ := r.Recording()
 			if text == "" && r.Active() {
 				text = "recording into " + place.Path
@@ -255,6 +258,10 @@ func (p *program) record(ctx context.Context, args []string) error {
 			if text != said && text != "" {
 				said = text
 				fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", text)
+			}
+			if text = r.notified(); text != told {
+				told = text
+				fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", cmp.Or(text, "all notifications are delivered again"))
 			}
 			if backoff.Sleep(inner, time.Second) == nil {
 				continue

@@ -46,6 +46,7 @@ func (st *settings) load(path, from string) (config.Config, error) {
 		}
 		wrong.List = append(wrong.List, problem)
 	}
+	wrong.List = append(wrong.List, filterProblems(&c)...)
 	if err := wrong.Err(); err != nil {
 		return c, usageError{err}
 	}
@@ -134,6 +135,11 @@ func (st *settings) checkConfig(cmd *cobra.Command, args []string) error {
 		names = append(names, s.Name)
 		for key, err := range st.unusable(cmd.Context(), s) {
 			wrong.List = append(wrong.List, c.Problem(fmt.Sprintf("sources[%d].%s", i, key), err.Error()))
+		}
+	}
+	for i := range c.Notify {
+		if key, err := c.Notify[i].Check(cmd.Context(), st.lookup); err != nil {
+			wrong.List = append(wrong.List, c.Problem(fmt.Sprintf("notify[%d].%s", i, key), err.Error()))
 		}
 	}
 	if err := wrong.Err(); err != nil {

@@ -1,0 +1,183 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha1"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"coordtop/internal/config"
+	"coordtop/internal/diagnose"
+	"coordtop/internal/headless"
+	"coordtop/internal/notify"
+	"coordtop/sources"
+	"coordtop/sources/verdict"
+	"coordtop/ui/rows"
+)
+
+// notifyFilter parses the filter of a rule; its Mistake is nil if it can be used.
+func notifyFilter(c *config.Config, rule *config.Notify) *rows.Selection {
+	f := &rows.Selection{}
+	f.Parse(rule.Filter, func() (labels []string) {
+		for i := range c.Sources {
+			for _, l := range c.Sources[i].Labels {
+				labels = append(labels, l.Key)
+			}
+		}
+		return labels
+	})
+	return f
+}
+
+// filterProblems returns what is wrong with the filters of the rules.
+func filterProblems(c *config.Config) (list []config.Problem) {
+	for i := range c.Notify {
+		if m := notifyFilter(c, &c.Notify[i]).Mistake; m != nil {
+			list = append(list, c.Problem(fmt.Sprintf("notify[%d].filter", i), m.Text))
+		}
+	}
+	return list
+}
+
+// findings looks for causes in a Hub, as the board does.
+type findings struct {
+	r     *recording
+	hub   *sources.Hub
+	news  *sources.Subscription
+	acts  []sources.Event // what people did
+	index rows.Index
+}
+
+// mostActs bounds the actions by which a cause is explained.
+const mostActs = 1000
+
+// look returns what is found now; nil: this process does not record.
+func (l *findings) look() *notify.Look {
+	events, _ := l.news.Events(0)
+	for i := range events {
+		if events[i].Kind == sources.EventAction {
+			l.acts = append(l.acts, events[i])
+		}
+	}
+	l.acts = l.acts[max(len(l.acts)-mostActs, 0):]
+	if !l.r.Active() {
+		return nil
+	}
+	st, now := l.hub.State(), time.Now()
+	l.index.Update(st, now)
+	l.index.Sweep(now, nil)
+	found := diagnose.Find(&diagnose.Input{
+		Judge: l.index.Judge(), Rows: l.index.ProblemRowList(), Now: now,
+		Name: l.index.Shown, Owned: l.index.OwnedBy, Acts: l.acts, Runbooks: l.r.config.Runbooks,
+	})
+	return &notify.Look{Now: now, Findings: found, Known: func(ref sources.Ref) bool { return l.known(st, ref) }}
+}
+
+// known reports whether a State has the truth about a row, or about a source.
+func (l *findings) known(st *sources.State, ref sources.Ref) bool {
+	if row := l.hub.Row(st, ref); row != nil {
+		return st.Scopes[row.Scope].Health == sources.HealthLive && st.Scopes[row.Scope].Synced
+	}
+	return slices.ContainsFunc(st.Sources, func(s sources.SourceStatus) bool { return s.Name == ref.Source && s.Health == sources.HealthLive }) &&
+		!slices.ContainsFunc(st.Scopes, func(c sources.Scope) bool {
+			return c.Source == ref.Source && (c.Health != sources.HealthLive || !c.Synced)
+		})
+}
+
+// matches returns whether a finding is one for a rule: grave enough, and about a row that its filter selects. One about
+// a source is about all rows of it.
+func (l *findings) matches(rule *config.Notify) func(*diagnose.Finding) bool {
+	filter := notifyFilter(&l.r.config, rule)
+	return func(f *diagnose.Finding) bool {
+		if f.Severity > rule.Severity || filter.Empty() {
+			return f.Severity <= rule.Severity
+		}
+		filter.At(l.index.Judge().State, time.Now())
+		passes := func(row *sources.Row) bool {
+			_, v := l.index.At(rows.HandleOf(row))
+			return filter.Passes(row, v)
+		}
+		if len(f.Rows) > 0 {
+			return slices.ContainsFunc(f.Rows, func(r diagnose.Row) bool { return passes(r.Row) })
+		}
+		for row := range l.index.Rows {
+			if row.Source == f.Source && passes(row) {
+				return true
+			}
+		}
+		alone := &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: f.Source}}}
+		for i := range l.r.config.Sources {
+			if s := &l.r.config.Sources[i]; s.Name == f.Source {
+				alone.Labels = s.Labels
+			}
+		}
+		return filter.Passes(alone, verdict.Verdict{})
+	}
+}
+
+// notify tells the receivers of the config what is found in hub while this process records, until ctx ends; beside joins
+// it.
+func (r *recording) notify(ctx context.Context, st *settings, hub *sources.Hub, beside *watched) {
+	if r.Recorder == nil || len(r.config.Notify) == 0 {
+		return
+	}
+	l := &findings{r: r, hub: hub, news: hub.Subscribe(0), acts: slices.DeleteFunc(slices.Clone(r.earlier), func(e sources.Event) bool { return e.Kind != sources.EventAction })}
+	l.index.Problems = true
+	o := notify.Options{
+		Path: r.notifiedPath(st.stateFolder()), Look: l.look, Logger: r.logger,
+		Payload: func(m *notify.Message) []byte { return headless.Notification(m, r.config.Title) },
+		Watched: func(source string) bool {
+			return slices.ContainsFunc(r.config.Sources, func(s config.Source) bool { return s.Name == source })
+		},
+	}
+	for i := range r.config.Notify {
+		rule := &r.config.Notify[i]
+		deliver := notify.Post(func(ctx context.Context) (string, error) { return rule.Address(ctx, st.lookup) })
+		if len(rule.Command) > 0 {
+			deliver = notify.Command(rule.Command)
+		}
+		o.Receivers = append(o.Receivers, notify.Receiver{
+			Rule: notify.Rule{Matches: l.matches(rule), Encode: headless.FindingJSON, NewID: func() string { return rand.Text()[:12] }},
+			Key:  keyOf(rule), Name: fmt.Sprintf("notify[%d]", i), Deliver: deliver,
+		})
+	}
+	r.notifier = notify.New(o)
+	beside.run(ctx, func() error {
+		defer l.news.Close()
+		return r.notifier.Run(ctx)
+	})
+}
+
+// keyOf tells a rule from others.
+func keyOf(rule *config.Notify) string {
+	s := rule.Secret
+	return hashed("%d %q %q %q %q %q %q", rule.Severity, rule.Filter, rule.Command, rule.URL, s.Env, s.File, s.Command)
+}
+
+// notifiedPath returns the path of the file that remembers what was sent, one for each recording; "": there is no folder
+// for it.
+func (r *recording) notifiedPath(folder string) string {
+	switch {
+	case folder == "":
+		return ""
+	case r.place.Ours:
+		return filepath.Join(folder, "notified.json")
+	}
+	return filepath.Join(folder, "notified-"+hashed("%s", r.place.Path)+".json")
+}
+
+// hashed returns a short name for what must not be read in it.
+func hashed(format string, args ...any) string {
+	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, format, args...)))[:8]
+}
+
+// notified returns a sentence about notifications that were not delivered; "": all were.
+func (r *recording) notified() string {
+	if r.notifier == nil {
+		return ""
+	}
+	return r.notifier.Trouble()
+}
