@@ -204,8 +204,7 @@ func (t *Tracker) absent(c *cause, explained map[sources.Ref]bool, in *Look) (ou
 	case c.Due == Ended, slices.ContainsFunc(c.Keys, func(ref sources.Ref) bool { return !in.Known(ref) }):
 		return nil, false
 	case !slices.ContainsFunc(c.Keys, func(ref sources.Ref) bool { return !explained[ref] }):
-		t.changed = t.changed || !c.Gone.IsZero()
-		c.Gone = time.Time{}
+		return nil, false
 	case c.Gone.IsZero():
 		c.Gone, t.changed = in.Now, true
 	case in.Now.Sub(c.Gone) >= Hold:

@@ -125,6 +125,12 @@ func TestAnotherCauseOfTheSameRowIsToldAndEndsNothing(t *testing.T) {
 			"718: ended 1 long-wait x, at 418", "718: ended 2 owner-gone x, at 418")
 }
 
+func TestACauseThatReturnsBehindAnotherIsToldAgain(t *testing.T) {
+	t.Parallel()
+	newPlay().last(9, finding(gone, "x")).last(9).last(9, finding(wait, "x")).last(9, finding(gone, "x")).
+		want(t, "2: found 1 owner-gone x, at 0", "20: found 2 long-wait x, at 18", "27: found_again 1 owner-gone x, at 27")
+}
+
 func TestNothingEndsWhileItsSourceDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPlay().last(9, finding(gone, "x"))
