@@ -129,9 +129,6 @@ func (r *recording) notify(ctx context.Context, st *settings, hub *sources.Hub, 
 	o := notify.Options{
 		Path: r.notifiedPath(st.stateFolder()), Look: l.look, Logger: r.logger,
 		Payload: func(m *notify.Message) []byte { return headless.Notification(m, r.config.Title) },
-		Watched: func(source string) bool {
-			return slices.ContainsFunc(r.config.Sources, func(s config.Source) bool { return s.Name == source })
-		},
 	}
 	for i := range r.config.Notify {
 		rule := &r.config.Notify[i]

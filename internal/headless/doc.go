@@ -359,8 +359,8 @@
 //	id             of the cause: the same in all its notifications; null: more
 //	environment    title of the config; null: it has none
 //	text           all of it in one line, for people
-//	finding        what was found, as in findings of why, with the first 50
-//	               rows; of what has ended the last that was found; null: more
+//	finding        what was found, as in findings of why, with the first 20
+//	               rows; of what has ended as it was sent last; null: more
 //	  rows_left_out
 //	               how many rows more there are; not there: none
 //	returns        how often it has come back

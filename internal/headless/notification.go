@@ -11,7 +11,7 @@ import (
 )
 
 // notifiedRows is the most rows of a finding in a notification.
-const notifiedRows = 50
+const notifiedRows = 20
 
 // FindingJSON returns a Finding as Why prints it, with its first rows.
 func FindingJSON(f *diagnose.Finding) json.RawMessage {

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"coordtop/internal/ground/files"
-	"coordtop/sources"
 )
 
 // mostMemory bounds the file.
@@ -23,13 +24,12 @@ type memory struct {
 	Rules map[string][]*cause `json:"rules"`
 }
 
-// restore takes the causes that an earlier run told, and returns the messages that it did not deliver. Causes of
-// sources that are not watched are forgotten.
-func (t *Tracker) restore(causes []*cause, watched func(source string) bool) (due []Message) {
-	for _, c := range causes {
-		if c == nil || len(c.Keys) == 0 || slices.ContainsFunc(c.Keys, func(r sources.Ref) bool { return !watched(r.Source) }) || len(t.causes) >= mostCauses {
-			continue
-		}
+// forgetAfter is the time after which a cause is forgotten at a restart: its source, or its rule, may be gone.
+const forgetAfter = 30 * 24 * time.Hour
+
+// restore takes the causes that an earlier run told, and returns the messages that it did not deliver.
+func (t *Tracker) restore(causes []*cause) (due []Message) {
+	for _, c := range causes[:min(len(causes), mostCauses)] {
 		c.told = true
 		t.causes = append(t.causes, c)
 		if at := c.Began; c.Due != "" {
@@ -63,6 +63,12 @@ func readMemory(ctx context.Context, path string) (m memory, err error) {
 	if err != nil {
 		return memory{}, fmt.Errorf("reading what was notified: %w", err)
 	}
+	for rule, causes := range m.Rules {
+		m.Rules[rule] = slices.DeleteFunc(causes, func(c *cause) bool {
+			return c == nil || len(c.Keys) == 0 || time.Since(c.Began) > forgetAfter
+		})
+	}
+	maps.DeleteFunc(m.Rules, func(_ string, causes []*cause) bool { return len(causes) == 0 })
 	return m, nil
 }
 

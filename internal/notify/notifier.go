@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -24,11 +25,10 @@ type Receiver struct {
 // Options configure a Notifier.
 type Options struct {
 	Receivers []Receiver
-	Path      string                   // of the file; "": nothing is remembered; its folder is for this user alone
-	Look      func() *Look             // what is found now; nil: another process tells, or none
-	Payload   func(m *Message) []byte  // what Deliver gets
-	Watched   func(source string) bool // reports whether a source is configured
-	Logger    *slog.Logger             // nil: nothing is logged
+	Path      string                  // of the file; "": nothing is remembered; its folder is for this user alone
+	Look      func() *Look            // what is found now; nil: another process tells, or none
+	Payload   func(m *Message) []byte // what Deliver gets
+	Logger    *slog.Logger            // nil: nothing is logged
 }
 
 // every is the time between two looks.
@@ -39,6 +39,7 @@ type Notifier struct {
 	o    Options
 	all  []*sender
 	done chan settled
+	kept map[string][]*cause // of the file, those of other configs too
 
 	mu     sync.Mutex
 	memory string // what is wrong with the file; "": nothing
@@ -136,9 +137,10 @@ func (n *Notifier) restore(ctx context.Context) {
 		m, err = readMemory(ctx, n.o.Path)
 	}
 	n.say(err)
+	n.kept = m.Rules
 	for _, s := range n.all {
 		s.tracker = NewTracker(s.receiver.Rule)
-		for _, due := range s.tracker.restore(m.Rules[s.receiver.Key], n.o.Watched) {
+		for _, due := range s.tracker.restore(m.Rules[s.receiver.Key]) {
 			s.take(due)
 		}
 	}
@@ -154,10 +156,9 @@ func (n *Notifier) save() {
 		return
 	}
 	m := memory{V: 1, Rules: map[string][]*cause{}}
+	maps.Copy(m.Rules, n.kept)
 	for _, s := range n.all {
-		if told := s.tracker.snapshot(); len(told) > 0 {
-			m.Rules[s.receiver.Key] = told
-		}
+		m.Rules[s.receiver.Key] = s.tracker.snapshot()
 	}
 	err := m.write(n.o.Path)
 	n.all[0].tracker.changed = err != nil // it is tried again then

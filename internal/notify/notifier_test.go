@@ -38,7 +38,7 @@ func newWorld(t *testing.T) *world {
 // start runs a Notifier with rules of these names. stop ends it.
 func (w *world) start(t *testing.T, names ...string) (n *Notifier, stop func()) {
 	t.Helper()
-	o := Options{Path: w.path, Logger: slog.New(slog.NewTextHandler(&w.log, nil)), Watched: func(string) bool { return true },
+	o := Options{Path: w.path, Logger: slog.New(slog.NewTextHandler(&w.log, nil)),
 		Payload: func(m *Message) []byte { return fmt.Appendf(nil, "%s %s", m.Event, m.Title) },
 		Look: func() *Look {
 			w.mu.Lock()
@@ -110,6 +110,28 @@ func TestARestartAndAnotherProcessTellNothingTwice(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		stop()
 		w.want(t, "a: found owner-gone x", "a: found long-wait y")
+	})
+}
+
+func TestACoordtopWithOtherRulesForgetsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.find(finding(gone, "x"))
+		for _, rule := range []string{"a", "b", "a", "b"} {
+			_, stop := w.start(t, rule)
+			time.Sleep(10 * time.Second)
+			stop()
+		}
+		w.want(t, "a: found owner-gone x", "b: found owner-gone x")
+		time.Sleep(forgetAfter)
+		_, stop := w.start(t, "c")
+		time.Sleep(10 * time.Second)
+		stop()
+		m, err := readMemory(t.Context(), w.path)
+		if err != nil || len(m.Rules) != 1 {
+			t.Errorf("%v, %v", m, err)
+		}
 	})
 }
 

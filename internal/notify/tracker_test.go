@@ -204,7 +204,7 @@ func TestARestartTellsNothingTwiceAndWhatWasNotDelivered(t *testing.T) {
 	again := newPlay()
 	again.now = noon.Add(time.Hour)
 	again.silent = "a"
-	for _, m := range again.tracker.restore(kept, func(string) bool { return true }) {
+	for _, m := range again.tracker.restore(kept) {
 		again.all = append(again.all, again.said(m))
 		again.tracker.Settled(m.ID, m.Event)
 	}
@@ -212,7 +212,4 @@ func TestARestartTellsNothingTwiceAndWhatWasNotDelivered(t *testing.T) {
 	again.silent = ""
 	again.last(9, finding(gone, "x\xff"), finding(wait, "y")).last(400).
 		want(t, "3600: found 2 long-wait y, at 9", "3918: ended 1 owner-gone x?, at 3618", "3918: ended 2 long-wait y, at 3618")
-	if due := newPlay().tracker.restore(kept, func(string) bool { return false }); len(due) > 0 {
-		t.Errorf("of a source that is not watched: %v", due)
-	}
 }
