@@ -2,6 +2,7 @@ package action
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ type AuditEntry struct {
 	Written time.Time // the time of its first line
 	Ended   time.Time // the time of its second line; zero: it has only one
 	Who     string    // user@host, with the client's address over ssh
-	Action  string    // a verb, "arm", "disarm", "note", or "lost" for a lease that ended by itself
+	Action  string    // a verb, "arm", "disarm", "note", "acknowledge", "mute", "unmute", or "lost" for a lease that ended by itself
 	Ref     sources.Ref
 	Alias   string // alias of a lock whose name is a number; "": none
 	Address string // of the server of the source; "": not known
@@ -55,7 +56,7 @@ func (e *AuditEntry) Event() (out sources.Event, ok bool) {
 	case e.Action == NoteAction:
 		out.Kind, out.Detail = sources.EventNote, e.Detail
 		return out, true
-	case e.Action == "arm" || e.Action == "disarm":
+	case slices.Contains([]string{"arm", "disarm", "acknowledge", "mute", "unmute"}, e.Action): // only this program is told of it
 		return out, false
 	case e.Result == "":
 		account.Result = e.Unfinished()

@@ -31,7 +31,7 @@ type Record struct {
 	Host   string    `json:"host"`
 	SSH    string    `json:"ssh,omitempty"` // address of the client that the person came from
 	Login  string    `json:"login,omitempty"`
-	Action string    `json:"action"` // a verb, "arm", "disarm", "note", or "lost" for a lease that ended by itself
+	Action string    `json:"action"` // a verb, "arm", "disarm", "note", "acknowledge", "mute", "unmute", or "lost" for a lease that ended by itself
 
 	Source  string `json:"source,omitempty"`
 	Address string `json:"address,omitempty"` // of the server of the source, without a login

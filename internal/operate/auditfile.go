@@ -83,13 +83,8 @@ func (a auditFile) open(folder *os.File, more int64) (f *os.File, fresh bool, er
 // lock waits until no other process writes to f. current reports whether f is still the file at the path: another
 // process may have rotated it.
 func (a auditFile) lock(folder, f *os.File) (info os.FileInfo, current bool, err error) {
-	for {
-		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
-			break
-		}
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("locking %s: %w: set XDG_STATE_HOME to a folder of a local disk", a.path, err)
+	if err := lockFile(f); err != nil {
+		return nil, false, err
 	}
 	if info, err = f.Stat(); err != nil {
 		return nil, false, err
@@ -101,6 +96,18 @@ func (a auditFile) lock(folder, f *os.File) (info os.FileInfo, current bool, err
 	}
 	ours, ok := info.Sys().(*syscall.Stat_t)
 	return info, ok && err == nil && there.Ino == ours.Ino && there.Dev == ours.Dev, err
+}
+
+// lockFile waits until no other process has locked f, and locks it until it is closed.
+func lockFile(f *os.File) error {
+	for {
+		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX); {
+		case err == nil:
+			return nil
+		case !errors.Is(err, unix.EINTR):
+			return fmt.Errorf("locking %s: %w: set XDG_STATE_HOME to a folder of a local disk", f.Name(), err)
+		}
+	}
 }
 
 // putAside renames the full file to path.1 and each earlier one to the next number; the oldest is deleted. The caller

@@ -2,7 +2,7 @@
 // and records each action, and reports its observed result. The screen and the command line use the same Operator,
 // which knows a backend only by its Backend.
 //
-// It may import coord, internal/action, sources, internal/ground/*.
+// It may import coord, internal/action, internal/mute, sources, internal/ground/*.
 //
 // # One path
 //
@@ -58,6 +58,9 @@
 // Several coordtops may write the audit: each line is written completely, under a lock (flock). The incomplete line of
 // a writer that was killed becomes the detail of a separate record, with the stage "torn". At 8 MB the file is renamed
 // to audit.jsonl.1, .2 and so on; nine such files are kept.
+//
+// What a person muted (package mute) is in mutes.json beside the audit, which all coordtops of the person share:
+// it is replaced as a whole, under a lock of the folder, and has at most 1 MB.
 //
 // The folder and the file must be ours, and neither may be a symbolic link; modes that let others read or write are
 // changed to 0700 and 0600. Anything else at the path, such as a pipe or a device, is refused, and so is a parent

@@ -64,6 +64,7 @@ type Counts struct {
 	Unread        int                                       // rows that were never read
 	Stale         int
 	StaleProblems int // stale rows that were a problem when last known
+	Muted         int // rows with a problem that is muted: the numbers by severity and fault are without them
 }
 
 type entry struct {
@@ -75,6 +76,7 @@ type entry struct {
 	v      verdict.Verdict
 	listed bool // it passes the filter
 	placed bool // it is at its place in the order
+	muted  bool // its problem is
 }
 
 // Update reads a new state and reports whether the order changed. Rows with the same pointer as
@@ -191,7 +193,7 @@ func (x *Index) weigh(slot int32, row *sources.Row, now time.Time) {
 	e := &x.entries[slot]
 	old := *e
 	if old.row != nil {
-		x.count(old.v, -1)
+		x.count(&old, -1)
 	}
 	*e = entry{row: row, placed: old.placed}
 	x.settle(slot, e, &old)
@@ -202,9 +204,10 @@ func (x *Index) weigh(slot int32, row *sources.Row, now time.Time) {
 		if e.v, until = x.judge.Weigh(row, now); !until.IsZero() {
 			e.until = until.Sub(x.origin)
 		}
-		e.key = x.key(row, &e.v)
+		e.muted = old.muted && old.gen == e.gen && old.v.Lead == e.v.Lead && old.v.Known == e.v.Known
+		e.key = x.key(e)
 		e.listed = x.lists(row, e.v)
-		x.count(e.v, +1)
+		x.count(e, +1)
 		if e.v.Problem() {
 			x.problems[slot] = true
 		}
@@ -224,11 +227,16 @@ func (x *Index) lists(row *sources.Row, v verdict.Verdict) bool {
 	return (!x.Problems || v.Problem()) && (x.Kind == sources.KindUnknown || row.Kind == x.Kind) && x.Filter.Passes(row, v)
 }
 
-func (x *Index) count(v verdict.Verdict, n int) {
-	x.Total += n
-	x.BySeverity[v.Known] += n
-	if v.Problem() {
+func (x *Index) count(e *entry, n int) {
+	v := &e.v
+	switch x.Total += n; {
+	case e.muted:
+		x.Muted += n
+	case v.Problem():
 		x.ByFault[v.Lead][v.Known] += n
+		fallthrough
+	default:
+		x.BySeverity[v.Known] += n
 	}
 	if v.Severity == verdict.Blind {
 		x.Blind += n
@@ -292,7 +300,7 @@ func (x *Index) Rebuild() {
 		e := &x.entries[i]
 		e.listed = e.row != nil && x.lists(e.row, e.v)
 		if e.row != nil {
-			e.key = x.key(e.row, &e.v)
+			e.key = x.key(e)
 		}
 		if e.placed = e.listed; e.listed {
 			out = append(out, Handle{int32(i), e.gen})
@@ -335,7 +343,7 @@ func (x *Index) At(h Handle) (*sources.Row, verdict.Verdict) {
 	return e.row, e.v
 }
 
-// ProblemRows returns the number of rows with a problem.
+// ProblemRows returns the number of rows with a problem that is not muted.
 func (x *Index) ProblemRows() int { return x.BySeverity[verdict.Bad] + x.BySeverity[verdict.Warn] }
 
 // ProblemsOf lists the problems of a row at now.

@@ -66,32 +66,61 @@ const (
 )
 
 // key returns the number by which a row is ordered.
-func (x *Index) key(row *sources.Row, v *verdict.Verdict) int64 {
+func (x *Index) key(e *entry) int64 {
 	number := orderTable[x.Order].number
 	if number == nil {
 		return 0
 	}
-	n := number(row, v)
+	n := number(e.row, &e.v)
+	if x.Order == ByProblems {
+		switch {
+		case e.muted:
+			n = mutedKey
+		case n == badKey: // how long it is one
+			n = x.badSince(e.row, e.v.Lead)
+		}
+	}
 	if x.Reverse && n != keyNone && n != keyUnknown {
 		return -n
 	}
 	return n
 }
 
+// The keys of troubleKey, the first one first. Rows that need a person stand in the order in which they came to that,
+// so their keys are the milliseconds of that instant.
+const (
+	leaderlessKey = -math.MaxInt64
+	badKey        = math.MaxInt64/2 + iota
+	staleKey      // and the next ones, by how bad they were when last known
+	warnKey       = staleKey + 1 + int64(verdict.Well)
+	mutedKey      = warnKey + 1
+	calmKey       = mutedKey + 1
+)
+
 // troubleKey orders rows by trouble: rows that need a person, missing leaders first; then stale rows, by
-// how bad they were when last known; then rows with a warning.
+// how bad they were when last known; then rows with a warning, then those with a muted problem.
 func troubleKey(_ *sources.Row, v *verdict.Verdict) int64 {
 	switch {
 	case v.Severity == verdict.Bad && v.Lead == verdict.NoLeader:
-		return 0
+		return leaderlessKey
 	case v.Severity == verdict.Bad:
-		return 1
+		return badKey
 	case v.Status == sources.StatusStale:
-		return 2 + int64(min(v.Known, verdict.Well))
+		return staleKey + int64(min(v.Known, verdict.Well))
 	case v.Severity == verdict.Warn:
-		return 5
+		return warnKey
 	}
-	return 6
+	return calmKey
+}
+
+// badSince is the key of a row that needs a person: those that need one for longest first.
+func (x *Index) badSince(row *sources.Row, lead verdict.Fault) int64 {
+	for _, p := range x.judge.Problems(row, x.Filter.now) {
+		if p.Fault == lead && p.Since.How != sources.Unknown {
+			return p.Since.At.UnixMilli()
+		}
+	}
+	return badKey
 }
 
 func kindKey(row *sources.Row, _ *verdict.Verdict) int64 {

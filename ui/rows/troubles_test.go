@@ -21,7 +21,7 @@ func TestProblemsOfASourceThatDiedAreStillCounted(t *testing.T) {
 	if x.ProblemRows() != 1 || x.Blind != 2 {
 		t.Errorf("%d problems and %d rows that cannot be judged, want the one that was late, and both", x.ProblemRows(), x.Blind)
 	}
-	keys := map[string]int64{"late": 3, "a": 4} // 0 and 1 need a person, 5 is worth a look
+	keys := map[string]int64{"late": staleKey + 1, "a": staleKey + 2} // before those worth a look
 	for _, row := range st.Rows {
 		if _, v := x.At(HandleOf(row)); v.Severity != verdict.Blind || troubleKey(row, &v) != keys[row.Name] {
 			t.Errorf("%s: severity %v, key %d, want right after what needs a person, what was late first", row.Name, v.Severity, troubleKey(row, &v))

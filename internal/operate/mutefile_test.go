@@ -1,0 +1,160 @@
+package operate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"coordtop/internal/mute"
+)
+
+// twoBoards are the mutes of two boards of one person.
+func twoBoards(t *testing.T) (dir string, one, other *Mutes) {
+	dir = filepath.Join(t.TempDir(), "coordtop")
+	board := func() *Mutes {
+		return NewMutes(NewAuditLog(filepath.Join(dir, "audit.jsonl"), Actor{User: "ana", Host: "jump"}))
+	}
+	return dir, board(), board()
+}
+
+func list(t *testing.T, s *Mutes) []mute.Mute {
+	t.Helper()
+	all, err := s.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestMutesAreSharedKeptAndInTheAudit(t *testing.T) {
+	t.Parallel()
+	dir, one, other := twoBoards(t)
+	if len(list(t, one)) != 0 || len(list(t, other)) != 0 {
+		t.Fatal("nothing is muted yet")
+	}
+	until := time.Now().Add(time.Hour)
+	known := mute.Mute{Until: until, Text: "deploy", What: "app:a", Servers: map[string]string{"leases": "h:6379"}, Pins: []mute.Pin{{Source: "leases", Space: "0", Name: "app:a\xff", Fault: "wait"}}}
+	if err := one.Add(t.Context(), known); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Add(t.Context(), mute.Mute{Until: until, Filter: "kind=mutex"}); err != nil {
+		t.Fatal(err)
+	}
+	all := list(t, one)
+	if len(all) != 2 || all[0].By != "ana@jump" || all[0].ID == "" || all[0].At.IsZero() || all[0].Pins[0].Name != "app:a\xff" || all[1].Filter != "kind=mutex" {
+		t.Fatalf("%+v", all)
+	}
+	fresh := map[string][]mute.Pin{all[1].ID: {{Source: "leases", Name: "b", Fault: "wait"}}}
+	if err := errors.Join(one.Pin(fresh), other.Pin(fresh)); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, other); len(got[1].Pins) != 1 {
+		t.Errorf("a pin is kept once: %+v", got[1].Pins)
+	}
+	if err := one.End(t.Context(), all[0]); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, other); len(got) != 1 || got[0].ID != all[1].ID {
+		t.Errorf("after the end of the first: %+v", got)
+	}
+	entries, err := one.audit.Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for i := range entries {
+		e := &entries[i]
+		if _, ok := e.Event(); ok {
+			t.Error("a mute is no event of a row")
+		}
+		lines = append(lines, e.Action+" "+e.Ref.Source+" "+e.Detail)
+	}
+	want := []string{"acknowledge leases app:a until " + until.Local().Format(time.DateTime) + ": deploy",
+		"mute  kind=mutex until " + until.Local().Format(time.DateTime), "unmute leases app:a: deploy"}
+	if strings.Join(lines, "\n") != strings.Join(want, "\n") {
+		t.Errorf("the audit has\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+	for _, name := range []string{"mutes.json", "audit.jsonl"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", name, info.Mode(), err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.new")); len(left) > 0 {
+		t.Errorf("%v stays", left)
+	}
+}
+
+func TestWhatHasEndedIsDroppedAndTooMuchRefused(t *testing.T) {
+	t.Parallel()
+	_, one, _ := twoBoards(t)
+	add := func(m mute.Mute) error { return one.Add(t.Context(), m) }
+	if err := errors.Join(add(mute.Mute{Until: time.Now().Add(-time.Second), Filter: "over"}), add(mute.Mute{Until: time.Now().Add(time.Hour), Filter: "b"})); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Pin(nil); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(one.path()); err != nil || strings.Contains(string(text), "over") || len(list(t, one)) != 1 {
+		t.Errorf("%s %v", text, err)
+	}
+	var pins []mute.Pin
+	for i := range 20_000 {
+		pins = append(pins, mute.Pin{Source: "leases", Name: mute.Bytes(fmt.Sprint("app:lock:", i)), Fault: "no-leader", Pattern: "owner-gone"})
+	}
+	if err := add(mute.Mute{Until: time.Now().Add(time.Hour), Pins: pins}); !errors.Is(err, ErrTooManyMutes) || len(list(t, one)) != 1 {
+		t.Errorf("%v, want a refusal that changes nothing", err)
+	}
+}
+
+func TestADamagedOrStrangeFileOfMutesIsSaidAndNotReplaced(t *testing.T) {
+	t.Parallel()
+	_, one, _ := twoBoards(t)
+	if err := one.Add(t.Context(), mute.Mute{Until: time.Now().Add(time.Hour), Filter: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(one.path(), []byte(`{"v":1,"mut`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.List(); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("%v", err)
+	}
+	if err := one.Pin(nil); err == nil {
+		t.Error("it was replaced")
+	}
+	if err := errors.Join(os.Remove(one.path()), os.Symlink("/etc/passwd", one.path())); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.List(); err == nil {
+		t.Error("a link is not followed")
+	}
+	none := NewMutes(nil)
+	if got, err := none.List(); got != nil || err != nil || none.Pin(nil) != nil || none.Add(t.Context(), mute.Mute{}) == nil {
+		t.Error("without a folder nothing is muted, and nothing can be")
+	}
+}
+
+func TestBoardsThatMuteAtTheSameTimeLoseNothing(t *testing.T) {
+	t.Parallel()
+	_, one, other := twoBoards(t)
+	var running sync.WaitGroup
+	for i := range 20 {
+		running.Go(func() {
+			board := one
+			if i%2 > 0 {
+				board = other
+			}
+			if err := board.Add(t.Context(), mute.Mute{Until: time.Now().Add(time.Hour), Filter: fmt.Sprint(i)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	running.Wait()
+	if n := len(list(t, one)); n != 20 {
+		t.Errorf("%d mutes, want 20", n)
+	}
+}
