@@ -25,6 +25,7 @@ func (p *program) getCommand() *cobra.Command {
 	var o output
 	var timeout time.Duration
 	var failOn faults
+	var problems, unacknowledged bool
 	cmd := &cobra.Command{
 		Use:   "get [URL | SOURCE[/NAME] ...]",
 		Short: "Print once who leads and who owns",
@@ -43,7 +44,10 @@ func (p *program) getCommand() *cobra.Command {
 			if timeout == 0 {
 				return usagef("--timeout must be longer than nothing, as 5s")
 			}
-			judged := o.format() == headless.JSON || verdict.Faults(failOn).Has(verdict.TwoOwners)
+			if unacknowledged && failOn == 0 && !problems {
+				return usagef("--unacknowledged is for --fail-on and --problems")
+			}
+			judged := o.format() == headless.JSON || verdict.Faults(failOn).Has(verdict.TwoOwners) || problems
 			c, names, err := p.settings.pickReadable(cmd.Context(), args, judged)
 			if err != nil {
 				return err
@@ -51,7 +55,13 @@ func (p *program) getCommand() *cobra.Command {
 			recording := p.recordingOf(c)
 			defer recording.close()
 			err = p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Recall: recording.recall(ctx, beside, timeout, p.env.Stderr)}
+				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Recall: recording.recall(ctx, beside, timeout, p.env.Stderr), Problems: problems}
+				if o.format() == headless.JSON || unacknowledged {
+					options.Muting = p.muting(unacknowledged)
+				}
+				if len(options.Mutes) > 0 && options.Recall != nil {
+					options.Past, options.Acts = recordedPast(ctx, recording.reader, time.Now())
+				}
 				if o.format() == headless.JSON {
 					op := p.operator(ctx, c, hub, false)
 					defer p.giveBack(op)
@@ -68,6 +78,8 @@ func (p *program) getCommand() *cobra.Command {
 	o.flag(cmd)
 	cmd.Flags().Var(&failOn, "fail-on", "end with exit code 10 if something is so; several with commas")
 	completeFlag(cmd, "fail-on", headless.Faults()...)
+	cmd.Flags().BoolVar(&problems, "problems", false, "print only what has a problem")
+	cmd.Flags().BoolVar(&unacknowledged, "unacknowledged", false, "with --fail-on and --problems, leave out what is acknowledged or muted on the board")
 	lengthVar(cmd, &timeout, "timeout", 5*time.Second, "print what arrived after so long")
 	p.schemaFlag(cmd, headless.OfGet)
 	return cmd

@@ -52,6 +52,15 @@ func (p *program) auditLog() *operate.AuditLog {
 	return operate.NewAuditLog(filepath.Join(dir, auditName), actor(p.env.Lookup))
 }
 
+// muting reads what is muted. Where that cannot be read, all problems count.
+func (p *program) muting(unacknowledged bool) headless.Muting {
+	list, err := operate.NewMutes(p.auditLog()).List()
+	if err != nil {
+		fmt.Fprintf(p.env.Stderr, "coordtop: %v: nothing counts as muted\n", err)
+	}
+	return headless.Muting{Mutes: list, Unacknowledged: unacknowledged}
+}
+
 // giveBackWith gives back what is held as soon as ctx ends: a terminal or a pipe that nobody reads may block the
 // rest of the command for longer.
 func giveBackWith(ctx context.Context, op *operate.Operator) (stop func() bool) {

@@ -18,13 +18,15 @@ func (p *program) whyCommand() *cobra.Command {
 	var o headless.WhyOptions
 	var format output
 	var at, file string
+	var unacknowledged bool
 	cmd := &cobra.Command{
 		Use:   "why [URL | SOURCE[/NAME] ...]",
 		Short: "Explain what is wrong, and what to do next",
 		Long: selecting() + "Prints each problem with its likely cause, what it means for others, and what to do next. One cause\n" +
 			"of many problems is printed once. It reads the servers, and what was recorded here; with --at only the\n" +
 			"recording. The words are those of `coordtop help why`.\n\n" +
-			"Exit code 0: nothing is wrong; 10: something is; else as of get.\n\n" +
+			"Exit code 0: nothing is wrong; 10: something is, also if it is acknowledged or muted, unless\n" +
+			"--unacknowledged leaves that out; else as of get.\n\n" +
 			headless.JSONHelp(headless.OfWhy),
 		Example: "coordtop why\n" +
 			"coordtop why leases/app:leader:billing -o json\n" +
@@ -33,7 +35,7 @@ func (p *program) whyCommand() *cobra.Command {
 			if o.Timeout == 0 {
 				return usagef("--timeout must be longer than nothing, as 5s")
 			}
-			o.Format = format.format()
+			o.Format, o.Muting = format.format(), p.muting(unacknowledged)
 			explain := func() error { return p.whyNow(cmd.Context(), args, o) }
 			if at != "" || file != "" {
 				explain = func() error { return p.whyThen(cmd.Context(), args, at, file, o) }
@@ -45,6 +47,7 @@ func (p *program) whyCommand() *cobra.Command {
 	}
 	format.flag(cmd)
 	lengthVar(cmd, &o.Timeout, "timeout", 5*time.Second, "print what arrived after so long")
+	cmd.Flags().BoolVar(&unacknowledged, "unacknowledged", false, "leave out what is acknowledged or muted")
 	cmd.Flags().StringVar(&at, "at", "", "explain this `TIME` of the recording instead of the present: 03:12, 2026-03-01 03:12, -1h")
 	cmd.Flags().StringVar(&file, "file", "", "with --at, read `FILE`, as coordtop record --export wrote it; without --at, its end")
 	return cmd

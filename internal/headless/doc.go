@@ -2,8 +2,8 @@
 // change. Both read the same published states and events as the board, and print text for people or JSON for
 // programs.
 //
-// It may import internal/diagnose, internal/fleet, internal/history, internal/notify, sources, sources/lane,
-// sources/origin, sources/verdict, internal/ground/address, internal/ground/format.
+// It may import internal/diagnose, internal/fleet, internal/history, internal/mute, internal/notify, sources, sources/lane,
+// sources/origin, sources/verdict, ui/rows, internal/ground/address, internal/ground/format.
 //
 // # Text
 //
@@ -140,6 +140,8 @@
 //	    sentence              for people
 //	    since, since_known, since_after
 //	                          since when it is so, as since of an owner
+//	    acknowledged          by, until, text (null: none) of who acknowledged
+//	                          or muted the problems of the row; null: nobody
 //	  actions                 one object each: action, and not: why it is not
 //	                          possible; null: it is, once writing is confirmed.
 //	                          Only get has these, and release of an owner
@@ -288,6 +290,8 @@
 //	  who[]        the hosts, programs or owners that it is about
 //	  rows[]       whose problems it explains: source, namespace, name,
 //	               short, and a problem as in get
+//	  acknowledged by, until, text: all that it explains is acknowledged or
+//	               muted; null: not all is. A problem of rows has it too
 //	  hidden       rows of a source that does not answer which had a problem
 //	               when they were last known: they are not in rows
 //

@@ -33,22 +33,29 @@ func judge(s *sources.State) *verdict.Judge {
 	return j
 }
 
-// failed reports the rows, and the sources, that have one of the faults: a line each.
-func failed(j *verdict.Judge, list []*sources.Row, on verdict.Faults, now time.Time) error {
+// failed reports the rows, and the sources, that have one of the faults of GetOptions: a line each.
+func failed(j *verdict.Judge, list []*sources.Row, o *GetOptions, now time.Time) error {
 	var wrong []error
 	report := func(f verdict.Fault, where, what string) {
-		if on.Has(f) {
+		if o.FailOn.Has(f) {
 			wrong = append(wrong, fmt.Errorf("%w %s: %s: %s", ErrFailed, f, where, what))
 		}
 	}
+	knownSource := func(name string) bool { return o.Unacknowledged && o.mutedSource(name) != nil }
 	for _, src := range j.State.Sources {
-		if src.Health != sources.HealthLive {
+		if src.Health != sources.HealthLive && !knownSource(src.Name) {
 			report(verdict.Stale, format.Clean(src.Name, maxText), "the source "+why(src.Err).Error())
 		}
 	}
 	for i, where := range paths(list) {
+		known := o.Unacknowledged && o.muted.Rows[list[i].Ref] != nil
 		for _, p := range j.Problems(list[i], now) {
-			report(p.Fault, where, p.Sentence)
+			if p.Fault == verdict.Stale { // a problem of its source
+				known = knownSource(list[i].Source)
+			}
+			if !known {
+				report(p.Fault, where, p.Sentence)
+			}
 		}
 	}
 	return errors.Join(wrong...)

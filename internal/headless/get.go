@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"coordtop/internal/diagnose"
 	"coordtop/internal/ground/format"
+	"coordtop/internal/mute"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
 )
@@ -33,9 +35,16 @@ type GetOptions struct {
 	Select func(typ string) string
 	// Recall waits until the recording is read and returns its last state; nil: it has none. A nil Recall
 	// means that nothing is recorded.
-	Recall func() *sources.Keyframe
+	Recall   func() *sources.Keyframe
+	Problems bool // print only rows with a problem
+	Muting
+	Past func(sources.Ref) []sources.Term // as of diagnose.Input: causes are compared with those that were muted
+	Acts []sources.Event
 	// Actions returns what can be done to a row, and by force to each of its owners. Nil: it is not printed.
 	Actions func(r *sources.Row) Actions
+
+	findings []diagnose.Finding // what is wrong, if something is muted
+	muted    mute.Decision
 }
 
 // Get waits until every source is listed or has failed, at most for the timeout, and prints the state to
@@ -51,10 +60,15 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 	}
 	list := rows(s, o.Names)
 	j, now := judge(s), time.Now()
-	if err := printGet(out, diag, j, list, o, now); err != nil {
+	o.muting(j, now)
+	shown := list
+	if o.Problems {
+		shown = o.problemRows(j, list, now)
+	}
+	if err := printGet(out, diag, j, shown, o, now); err != nil {
 		return err
 	}
-	return errors.Join(failed(j, list, o.FailOn, now), missing(s, o.Names...), checkNames(s, list, o.Names), checkAbsent(s, list))
+	return errors.Join(failed(j, list, &o, now), missing(s, o.Names...), checkNames(s, list, o.Names), checkAbsent(s, list))
 }
 
 // look waits as Settle does, for 5 s where timeout is 0, and adds to the State what the recording has: see

@@ -91,10 +91,11 @@ type problemJSON struct {
 	Severity string `json:"severity" is:"severity"`
 	Sentence string `json:"sentence"`
 	sinceJSON
+	Acknowledged *acknowledgedJSON `json:"acknowledged"`
 }
 
 func problemOf(p *verdict.Problem) problemJSON {
-	return problemJSON{p.Fault.String(), p.Severity.String(), text(p.Sentence), sinceOf(p.Since)}
+	return problemJSON{p.Fault.String(), p.Severity.String(), text(p.Sentence), sinceOf(p.Since), nil}
 }
 
 type actionJSON struct {
@@ -169,6 +170,9 @@ func writeGet(w io.Writer, j *verdict.Judge, list []*sources.Row, o GetOptions, 
 			p := primitiveOf(j, *r, now)
 			if o.Actions != nil {
 				p.act(o.Actions(*r))
+			}
+			for i := range p.Problems {
+				p.Problems[i].Acknowledged = acknowledged(o.muted.Rows[(*r).Ref])
 			}
 			return p
 		}),

@@ -28,7 +28,9 @@ func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, o GetOp
 	for _, src := range s.Sources {
 		textSource(&b, s, src, now)
 	}
-	if len(list) == 0 && len(o.Names) == 0 {
+	if len(list) == 0 && o.Problems {
+		b.WriteString("no problems in what was read\n")
+	} else if len(list) == 0 && len(o.Names) == 0 {
 		textSettings(&b, s)
 		if missing(s) == nil && !noSpaces(s) && o.Select != nil { // else what is missing explains it
 			fmt.Fprintf(&b, "nothing to show: no primitive was found; name what to look for, as %s\n", hints(s, o.Select))

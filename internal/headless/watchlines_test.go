@@ -180,7 +180,7 @@ func TestShapesAreTheDocumentedOnes(t *testing.T) {
 			"get.sources":                   "age_ms error health mode name sampling_ms scopes type warnings",
 			"get.sources.scopes":            "age_ms health mode name role sampling_ms settings synced version",
 			"get.primitives":                "alias before candidates candidates_known data ephemeral format free_since free_since_after free_since_known fresh kind limit name name_b64 namespace note owners owners_known problems queue source state taken",
-			"get.primitives.problems":       "fault sentence severity since since_after since_known",
+			"get.primitives.problems":       "acknowledged fault sentence severity since since_after since_known",
 			"get.primitives.alias":          "known text",
 			"get.primitives.before":         "cause cause_known fence held_ms id label since since_after since_known until until_after",
 			"get.primitives.before.held_ms": "max min",

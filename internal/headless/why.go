@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"coordtop/internal/diagnose"
+	"coordtop/internal/mute"
 	"coordtop/sources"
 )
 
@@ -28,6 +29,7 @@ type WhyOptions struct {
 	Past     func(sources.Ref) []sources.Term
 	Acts     []sources.Event // what people did: see diagnose.Input
 	Runbooks map[diagnose.Pattern]string
+	Muting
 }
 
 // Why waits as Get does and prints to out what is wrong and why. Text prints what is wrong with the listing of
@@ -73,24 +75,38 @@ func WhyAt(out io.Writer, s *sources.State, at time.Time, o WhyOptions) error {
 // something is, or the error of out.
 func explain(out io.Writer, s *sources.State, list []*sources.Row, now time.Time, o WhyOptions) error {
 	j := judge(s)
-	findings := diagnose.Find(&diagnose.Input{
-		Judge: j, Rows: diagnose.ProblemRows(j, now), Now: now, Past: o.Past, Acts: o.Acts, Runbooks: o.Runbooks,
-	})
+	wrong := diagnose.ProblemRows(j, now)
+	findings := diagnose.Find(&diagnose.Input{Judge: j, Rows: wrong, Now: now, Past: o.Past, Acts: o.Acts, Runbooks: o.Runbooks})
 	if len(o.Names) > 0 {
 		findings = concerning(findings, list, o.Names)
 	}
+	muted := o.decide(j, wrong, findings, now)
+	if o.Unacknowledged {
+		findings, muted = unmuted(findings, muted)
+	}
 	if o.Format == JSON {
-		err := encodeTo(out, whyJSON{V: version, At: instant(now), Recorded: o.Recall != nil, Findings: each(findings, findingOf)})
+		err := encodeTo(out, whyJSON{V: version, At: instant(now), Recorded: o.Recall != nil, Findings: findingsOf(findings, &muted)})
 		if err != nil {
 			return fmt.Errorf("writing: %w", err)
 		}
-	} else if _, err := io.WriteString(out, whyText(findings, now)); err != nil {
+	} else if _, err := io.WriteString(out, whyText(findings, &muted, now)); err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
 	if len(findings) > 0 {
 		return ErrFound
 	}
 	return nil
+}
+
+// unmuted returns the findings that are not muted as a whole.
+func unmuted(findings []diagnose.Finding, muted mute.Decision) (list []diagnose.Finding, rest mute.Decision) {
+	rest.Rows = muted.Rows
+	for i := range findings {
+		if muted.Findings[i] == nil {
+			list, rest.Findings = append(list, findings[i]), append(rest.Findings, nil)
+		}
+	}
+	return list, rest
 }
 
 // concerning returns the findings about any of the rows, or about a source that names name.
@@ -106,13 +122,17 @@ func concerning(findings []diagnose.Finding, list []*sources.Row, names []string
 }
 
 // whyText writes findings for people: a paragraph for each.
-func whyText(findings []diagnose.Finding, now time.Time) string {
+func whyText(findings []diagnose.Finding, muted *mute.Decision, now time.Time) string {
 	if len(findings) == 0 {
 		return "nothing is wrong, as far as coordtop can see\n"
 	}
 	texts := make([]string, len(findings))
 	for i := range findings {
 		texts[i] = findings[i].Text(now)
+		if known := mutedText(muted.Findings[i], now); known != "" { // below the title
+			title, rest, _ := strings.Cut(texts[i], "\n")
+			texts[i] = title + "\n    known to " + known + "\n" + rest
+		}
 	}
 	return strings.Join(texts, "\n")
 }
@@ -138,7 +158,8 @@ type findingJSON struct {
 	Rows    []findingRowJSON `json:"rows"`
 	Hidden  int              `json:"hidden"`
 
-	RowsLeftOut int `json:"rows_left_out,omitempty"`
+	RowsLeftOut  int               `json:"rows_left_out,omitempty"`
+	Acknowledged *acknowledgedJSON `json:"acknowledged"`
 }
 
 type reasonJSON struct {
@@ -159,6 +180,17 @@ type findingRowJSON struct {
 	NameB64   string  `json:"name_b64,omitempty"`
 	problemJSON
 	Short string `json:"short"`
+}
+
+func findingsOf(findings []diagnose.Finding, muted *mute.Decision) []findingJSON {
+	list := each(findings, findingOf)
+	for i := range list {
+		list[i].Acknowledged = acknowledged(muted.Findings[i])
+		for j := range list[i].Rows {
+			list[i].Rows[j].Acknowledged = acknowledged(muted.Rows[findings[i].Rows[j].Ref])
+		}
+	}
+	return list
 }
 
 func findingOf(f *diagnose.Finding) findingJSON {

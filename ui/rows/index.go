@@ -343,15 +343,6 @@ func (x *Index) At(h Handle) (*sources.Row, verdict.Verdict) {
 	return e.row, e.v
 }
 
-// ProblemRows returns the number of rows with a problem that is not muted.
-func (x *Index) ProblemRows() int { return x.BySeverity[verdict.Bad] + x.BySeverity[verdict.Warn] }
-
-// ProblemsOf lists the problems of a row at now.
-func (x *Index) ProblemsOf(row *sources.Row, now time.Time) []verdict.Problem {
-	j := x.judge
-	return j.Problems(row, now)
-}
-
 // Shown returns the name of a primitive for places that do not show its source, see sources.Names.
 func (x *Index) Shown(ref sources.Ref) string {
 	return x.judge.Names.Shown(ref, func(slot int32) sources.Ref {

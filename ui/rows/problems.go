@@ -1,6 +1,8 @@
 package rows
 
 import (
+	"time"
+
 	"coordtop/sources"
 	"coordtop/sources/origin"
 	"coordtop/sources/verdict"
@@ -54,4 +56,13 @@ func (x *Index) ProblemRowList() []*sources.Row {
 func (x *Index) Judge() *verdict.Judge {
 	j := x.judge
 	return &j
+}
+
+// ProblemRows returns the number of rows with a problem that is not muted.
+func (x *Index) ProblemRows() int { return x.BySeverity[verdict.Bad] + x.BySeverity[verdict.Warn] }
+
+// ProblemsOf lists the problems of a row at now.
+func (x *Index) ProblemsOf(row *sources.Row, now time.Time) []verdict.Problem {
+	j := x.judge
+	return j.Problems(row, now)
 }
