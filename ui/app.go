@@ -81,6 +81,9 @@ type Options struct {
 	// there is to try, and names the key that crashes an owner's process.
 	Demo bool
 
+	// Mutes keeps what the person mutes. nil: nothing can be muted.
+	Mutes Muter
+
 	// Runbooks are the URLs of the config, by the pattern of a finding.
 	Runbooks map[diagnose.Pattern]string
 

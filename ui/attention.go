@@ -34,7 +34,12 @@ func (m *model) diagnose() {
 			in.Acts = append(in.Acts, *e)
 		}
 	}
-	m.Attention = screen.Attention{Findings: diagnose.Find(&in), Causes: map[sources.Ref]screen.Cause{}}
+	findings := diagnose.Find(&in)
+	live, muted := m.mutes.decide(&in, findings)
+	m.Attention = screen.Attention{Findings: findings, Causes: map[sources.Ref]screen.Cause{}, Mutes: live, Muted: muted}
+	if len(live)+m.Rows.Muted > 0 && m.Rows.Mute(func(ref sources.Ref) bool { return muted.Rows[ref] != nil }) {
+		m.Locks.SetKeys(m.Rows.Handles)
+	}
 	for i := range m.Findings {
 		for j := range m.Findings[i].Rows {
 			m.Causes[m.Findings[i].Rows[j].Ref] = screen.Cause{Finding: i, Row: j}

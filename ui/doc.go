@@ -1,7 +1,8 @@
 // Package ui is the board: one Bubble Tea model that shows what a Feed knows.
 //
-// It may import internal/action, internal/diagnose, internal/fleet, internal/history, internal/history/trouble, sources,
-// sources/lane, sources/origin, sources/verdict, ui/*, internal/ground/address, internal/ground/format, internal/ground/spawn.
+// It may import internal/action, internal/diagnose, internal/fleet, internal/history, internal/history/trouble, internal/mute,
+// sources, sources/lane, sources/origin, sources/verdict, ui/*, internal/ground/address, internal/ground/format,
+// internal/ground/spawn.
 //
 // Update turns messages into intents, an intent is carried out by its handler (handlers.go),
 // which changes the model, and View returns the frame that the last Update drew. Nothing here
@@ -9,7 +10,7 @@
 // replay only needs another Feed.
 //
 // The model routes messages and draws. The rest of the state is in parts: rowList, pulsePart, timelinePart, pastReader,
-// replay, ownersPart, troubleReader, auditReader, exporter, focusNotifier. A part reads and changes the Scene; of the
+// replay, ownersPart, troubleReader, auditReader, exporter, focusNotifier, mutes. A part reads and changes the Scene; of the
 // model it calls only the methods of host.
 //
 // Below the model stand layers, each a package that imports only what stands below it:

@@ -43,7 +43,7 @@ func taking(do func(m *model, argument string), arguments func(m *model, typed s
 // handlers are those of all intents, but for those that dialogs carry out.
 func handlers() map[keys.Intent]handler {
 	all := map[keys.Intent]handler{}
-	for _, part := range []map[keys.Intent]handler{boardHandlers(), timelineHandlers(), lineHandlers(), menuHandlers(), replayHandlers()} {
+	for _, part := range []map[keys.Intent]handler{boardHandlers(), timelineHandlers(), lineHandlers(), menuHandlers(), replayHandlers(), mutesHandlers()} {
 		maps.Copy(all, part)
 	}
 	for _, i := range []keys.Intent{keys.Up, keys.Down, keys.HalfUp, keys.HalfDown, keys.PageUp, keys.PageDown, keys.Top, keys.Bottom} {

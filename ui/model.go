@@ -39,6 +39,7 @@ type model struct {
 	audit    *auditReader
 	exporter *exporter
 	focus    *focusNotifier
+	mutes    *mutes
 
 	w, h   int
 	scheme paint.Scheme
@@ -71,6 +72,7 @@ type host interface {
 	switchTo(v screen.View)                        // goes to a screen
 	open(v screen.View)                            // goes to a screen with a way back
 	second()                                       // brings the board to the time that it is now
+	diagnose()                                     // explains the problems anew
 }
 
 // addParts makes the parts of the board and ties them together.
@@ -88,6 +90,7 @@ func (m *model) addParts() {
 	tmux := terminal.Environ(o.Environ).Get("TMUX") != ""
 	m.exporter = &exporter{part: shared, options: o, tmux: tmux, audit: m.audit, list: m.rowList}
 	m.focus = &focusNotifier{part: shared, acting: &m.acting, list: m.rowList}
+	m.mutes = &mutes{part: shared, acting: &m.acting, keeper: o.Mutes}
 }
 
 // boardKeys are the keys of this board: the person's own, and in the demo a hint for the one

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"time"
@@ -327,7 +328,7 @@ func (t *timelinePart) note(text string) tea.Cmd {
 		about, when = t.scene.Time.At, "at "+paint.TimeOfDay(t.scene.Time.At, t.scene.Now)
 	}
 	write := t.options.Note
-	return t.acting.Await(func() error { return write(text, about) }, func(err error) {
+	return t.acting.Await(func(context.Context) error { return write(text, about) }, func(err error) {
 		if err != nil {
 			t.host.SayFor(longMessage, "noted "+when+", on this screen only: "+paint.Clean(err.Error()))
 			return

@@ -31,6 +31,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if counting := m.owners.count(); counting != nil {
 		cmd = tea.Batch(counting, cmd)
 	}
+	if reading := m.mutes.read(); reading != nil {
+		cmd = tea.Batch(reading, cmd)
+	}
 	if reading := m.trouble.read(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
@@ -89,6 +92,8 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	case partiesMsg:
 		m.owners.have(msg)
 		return nil, true
+	case mutesMsg:
+		return nil, m.mutes.have(msg)
 	case troubleMsg:
 		m.trouble.have(msg)
 		return nil, true

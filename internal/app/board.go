@@ -12,6 +12,7 @@ import (
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/ground/address"
+	"coordtop/internal/operate"
 	"coordtop/sources"
 	"coordtop/ui"
 )
@@ -86,7 +87,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		defer giveBackWith(inner, op)()
 		recording.follow(inner, op.Audit(), hub, beside)
 		return p.runBoard(ctx, inner, c, o, ui.Options{
-			Feed: feed, Player: player, Operator: op, Demo: p.crash != nil, Start: firstScreen(c),
+			Feed: feed, Player: player, Operator: op, Demo: p.crash != nil, Start: firstScreen(c), Mutes: muterOf(op.Audit()),
 			AuditEntries: op.Audit().Entries, Note: recording.noter(op), Recording: recording.status, Notified: recording.notified, History: recording.past(),
 		})
 	})
@@ -115,6 +116,14 @@ func (p *program) runBoard(ctx, inner context.Context, c config.Config, o boardO
 		return nil
 	}
 	return err
+}
+
+// muterOf returns the keeper of mutes beside an audit; nil: there is no place for it.
+func muterOf(audit *operate.AuditLog) ui.Muter {
+	if kept := operate.NewMutes(audit); kept != nil {
+		return kept
+	}
+	return nil
 }
 
 // feed gives the board the present of a Hub, by the wall clock.

@@ -101,12 +101,12 @@ func unended(list []mute.Mute, now time.Time) []mute.Mute {
 	return slices.DeleteFunc(slices.Clone(list), func(m mute.Mute) bool { return !now.Before(m.Until) })
 }
 
-// Add writes a line about a mute to the audit, and keeps the mute, with an ID, the time and the person.
+// Add writes a line about a mute to the audit, and keeps the mute, with an ID and the person.
 func (s *Mutes) Add(ctx context.Context, m mute.Mute) error {
 	if s == nil {
 		return fmt.Errorf("%w: set XDG_STATE_HOME, or HOME", errNoFolder)
 	}
-	m.ID, m.By, m.At = s.audit.id(), s.audit.actor.String(), time.Now().UTC()
+	m.ID, m.By = s.audit.id(), s.audit.actor.String()
 	m.Text, _ = format.UTF8([]byte(m.Text))
 	m.Filter, _ = format.UTF8([]byte(m.Filter))
 	what := muteAction

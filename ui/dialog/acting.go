@@ -271,8 +271,8 @@ type DoneMsg struct {
 }
 
 // Await calls f, which may wait for a disk, in a goroutine, and then calls then with its error.
-func (a *Acting) Await(f func() error, then func(error)) tea.Cmd {
-	return a.await(a.Doer, func(context.Context) error { return f() }, then)
+func (a *Acting) Await(f func(context.Context) error, then func(error)) tea.Cmd {
+	return a.await(a.Doer, f, then)
 }
 
 func (a *Acting) await(do doer, f func(context.Context) error, then func(error)) tea.Cmd {

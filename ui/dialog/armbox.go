@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"time"
@@ -84,7 +85,7 @@ func (d *arming) do(a *Acting, i keys.Intent) tea.Cmd {
 	case keys.Yes, keys.Press:
 		d.writing = true
 		name := d.name.value()
-		return a.Await(func() error { return a.op.Arm(d.source, name) }, func(err error) { d.answered(a, name, err) })
+		return a.Await(func(context.Context) error { return a.op.Arm(d.source, name) }, func(err error) { d.answered(a, name, err) })
 	case keys.Cancel, keys.No:
 		a.dialog = d.back
 	}
@@ -148,7 +149,7 @@ func yesNo(sc *screen.Scene, w int, yes, no string) string {
 
 // disarm ends writing. The operator calls waiting actions off.
 func (a *Acting) disarm() tea.Cmd {
-	return a.Await(func() error { a.op.Disarm(); return nil }, func(error) {
+	return a.Await(func(context.Context) error { a.op.Disarm(); return nil }, func(error) {
 		a.Receive()
 		holding, _, _ := screen.Held(a.Scene)
 		switch {

@@ -259,7 +259,7 @@ func (b *box) start(a *Acting) tea.Cmd {
 	}
 	r := b.filled()
 	b.writing, b.refused = true, ""
-	return a.Await(func() error { _, err := a.op.Start(r); return err }, func(err error) {
+	return a.Await(func(context.Context) error { _, err := a.op.Start(r); return err }, func(err error) {
 		b.writing = false
 		if err != nil {
 			b.refused = paint.Clean(err.Error())

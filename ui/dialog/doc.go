@@ -3,7 +3,7 @@
 // questions. A box is pinned to the row's owner: once the owner has changed, the box cannot send
 // anything any more.
 //
-// It may import internal/action, sources, sources/verdict, ui/keys, ui/paint, ui/screen,
+// It may import internal/action, internal/mute, sources, sources/verdict, ui/keys, ui/paint, ui/screen,
 // internal/ground/address, internal/ground/format, internal/ground/spawn.
 //
 // An Operator carries out the decision of a person. Only its Describe may block: it runs in

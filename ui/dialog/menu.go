@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -252,7 +253,7 @@ func (a *Acting) crash() tea.Cmd {
 		a.host.Say(screen.ReadOnlyText)
 	case a.possible(action.Crash, row, "processes are crashed in coordtop demo only"):
 		r := action.Request{Verb: action.Crash, Target: a.targetOf(row)}
-		return a.Await(func() error { _, err := a.op.Start(r); return err }, func(err error) {
+		return a.Await(func(context.Context) error { _, err := a.op.Start(r); return err }, func(err error) {
 			if err != nil {
 				a.host.Say(paint.Clean(err.Error()))
 			}

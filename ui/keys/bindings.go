@@ -81,6 +81,7 @@ const (
 
 	Arm     Intent = "write"
 	Actions Intent = "actions"
+	Know    Intent = "acknowledge"
 	Crash   Intent = "end-process"
 
 	Choose     Intent = "choose"
@@ -111,7 +112,7 @@ const (
 
 // Acts reports whether an intent begins an action, or allows one.
 func (i Intent) Acts() bool {
-	return i == Arm || i == Actions || i == Crash || i == AcquireBy || i == CampaignBy
+	return i == Arm || i == Actions || i == Crash || i == AcquireBy || i == CampaignBy || i == Know || i == MuteBy
 }
 
 // Context is a set of the places in which a key works.
@@ -142,6 +143,7 @@ const (
 	InWindow   // the menu of windows
 	InLaneSort // the menu of orders of lanes
 	InPicture  // the menu of exports of the Timeline
+	InKnown    // the box of an acknowledgement: keys without a binding are text
 	InReplay   // any screen that shows the past: its bindings come before those of the screen
 	InOwners
 	InParty // all about one party of the Owners screen
@@ -152,7 +154,7 @@ const (
 	inLogs    = InEvents | InAudit | InTimeline // lists to which the filter applies
 	inTexts   = InInput | InCommand | InHelpText
 	inMenus   = InSort | InCopy | InExport | InKeep | InWindow | InLaneSort | InPicture // closed by any key
-	InDialogs = InMenu | InBox | InChanged | InQuestion | InLeave
+	InDialogs = InMenu | InBox | InChanged | InQuestion | InLeave | InKnown
 	inAll     = InViews | inTexts | inMenus | InDialogs
 )
 
@@ -220,6 +222,7 @@ func boardBindings() []Binding {
 		{Sort, InLocks, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
 		{Pane, InLocks, []string{"tab", "shift+tab"}, "pane", "on a small screen: details or events below the list"},
 		{Actions, inRow | InEvents | InPulse, []string{"a"}, "actions", "what can be done to the row"},
+		{Know, InLocks | InDetail | InPulse, []string{"i"}, "I know it", "acknowledge the problem: not counted until over, worse or of another cause; again: counted"},
 		{Width, InLocks, []string{"z"}, "columns", "columns: normal, wide names, narrow with a long strip"},
 		{Arm, InScreens | InMenu, []string{"W"}, "write", "arm writing for 5 minutes, or end it"},
 		{Crash, InLocks | InDetail, []string{"X"}, "", "in the demo: crash the owner's process, to watch a failover"},
@@ -270,6 +273,10 @@ func DialogBindings() []Binding {
 		{Anew, InChanged, []string{"r"}, "decide anew", "decide anew, about the row as it is now"},
 		{PageUp, InBox | InQuestion | InChanged, []string{"pgup"}, "", "back, where a box is longer than the screen"},
 		{PageDown, InBox | InQuestion | InChanged, []string{"pgdown"}, "", "on, where a box is longer than the screen"},
+		{NextField, InKnown, []string{"tab"}, "next", "next field"},
+		{PreviousField, InKnown, []string{"shift+tab"}, "", "previous field"},
+		{Press, InKnown, []string{"enter"}, "I know it", "acknowledge the problem"},
+		{Cancel, InKnown, []string{"esc"}, "cancel", "change nothing"},
 		{Yes, InQuestion, []string{"y"}, "yes", "yes"},
 		{No, InQuestion | InLeave, []string{"n", "enter"}, "no", "no"},
 		{ResignAll, InLeave, []string{"r"}, "", "resign all that we hold, and quit"},

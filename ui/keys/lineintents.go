@@ -11,6 +11,8 @@ const (
 	SourceIs Intent = "source"
 	SortBy   Intent = "sort-by"
 	UTC      Intent = "utc"
+	MuteBy   Intent = "mute"
+	Mutes    Intent = "mutes"
 
 	AcquireBy  Intent = "acquire-by-name"
 	CampaignBy Intent = "campaign-by-name"
@@ -57,6 +59,8 @@ func lineBindings() []Binding {
 		{FilterBy, InCommand, []string{":filter EXPR"}, "", "show only what is asked for; nothing: all"},
 		{SourceIs, InCommand, []string{":source NAME|all"}, "", "only rows of that source"},
 		{SortBy, InCommand, []string{":sort COLUMN"}, "", "order the list; the same again reverses"},
+		{MuteBy, InCommand, []string{":mute FILTER LENGTH"}, "", "do not count the problems of what the filter selects, for 1h or so long"},
+		{Mutes, InCommand, []string{":mutes"}, "", "what is muted, until when, by whom; enter ends one"},
 		{AcquireBy, InCommand, []string{":acquire NAME"}, "", "open the box that acquires the row of that name"},
 		{CampaignBy, InCommand, []string{":campaign NAME"}, "", "open the box that campaigns for the row of that name"},
 		{UTC, InCommand, []string{":utc"}, "", "times in UTC or in the local zone"},

@@ -78,7 +78,7 @@ func detailTitle(sc *Scene, row *sources.Row, v verdict.Verdict, w, more int) st
 	if l.X+format.Width(second)+len(state)+4 <= w && second != "" {
 		l.Put(sc.Theme.Dim, second).Skip(2)
 	}
-	st := sc.Theme.Severity(v.Severity)
+	st := severityStyle(sc, row, v)
 	if v.Severity == verdict.Well {
 		st = sc.Theme.Good
 	}

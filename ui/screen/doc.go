@@ -4,7 +4,8 @@
 // and the recording know of a row.
 //
 // It may import internal/action, internal/diagnose, internal/fleet, internal/help, internal/history,
-// internal/history/trouble, sources, sources/lane, sources/origin, sources/verdict, ui/cursor, ui/keys, ui/paint, ui/rows, ui/timeline,
+// internal/history/trouble, internal/mute, sources, sources/lane, sources/origin, sources/verdict, ui/cursor, ui/keys,
+// ui/paint, ui/rows, ui/timeline,
 // internal/ground/format.
 //
 //   - A screen is one entry of a table (draw.go) and its file; a column of the list is one

@@ -59,7 +59,7 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 	}
 	hints := make([]keys.Binding, 0, 32)
 	for i := range sc.Keys {
-		if a := &sc.Keys[i]; a.Hint != "" && a.Context&scope != 0 && !offInPast(sc, a) {
+		if a := &sc.Keys[i]; a.Hint != "" && a.Context&scope != 0 && !offInPast(sc, a) && !offHere(sc, a) {
 			hints = append(hints, *a)
 			if a.Intent == keys.Present && !sc.OnlyPast {
 				hints[len(hints)-1].Hint = "now"
@@ -101,6 +101,15 @@ func clearHint(sc *Scene) string {
 // or the replay uses the key.
 func offInPast(sc *Scene, b *keys.Binding) bool {
 	return sc.Replay != nil && (b.Intent.Acts() || b.Context&keys.InReplay == 0 && sc.Keys.Bound(keys.InReplay, b.Keys[0]))
+}
+
+// offHere reports whether a key does nothing to the row under the cursor, which has no problem.
+func offHere(sc *Scene, b *keys.Binding) bool {
+	if b.Intent != keys.Know || b.Context&(keys.InLocks|keys.InDetail) == 0 {
+		return false
+	}
+	row, v := sc.Selected()
+	return row == nil || !v.Problem()
 }
 
 // place returns the rank of a hint: help and the way out come first, because they must be visible on

@@ -20,9 +20,10 @@ func drawHeader(sc *Scene, w, h int) []string {
 		at = sc.Now
 	}
 	problems, clock := problemsText(sc, w), at.Format("15:04:05"+paint.When(w >= 100, " MST"))
+	muted := paint.When(mutedCount(sc) != "", " "+sc.Theme.Dot+" "+mutedCount(sc))
 	l := sc.Theme.Line(w)
-	if WorstSeverity(sc).Problem() { // keep room for the number of problems
-		l.Width = max(w-format.Width(problems)-1, 0)
+	if WorstSeverity(sc).Problem() || muted != "" { // keep room for the number of problems
+		l.Width = max(w-format.Width(problems+muted)-1, 0)
 	}
 	l.Put(sc.Theme.Title, " "+sc.Title+" ").Skip(1)
 	drawBadge(sc, l)
@@ -34,14 +35,14 @@ func drawHeader(sc *Scene, w, h int) []string {
 	notice(!sc.Paused.IsZero(), " PAUSED "+format.Age(sc.Clock.Sub(sc.Paused))+" ")
 	notice(sc.Slow, " slow terminal ")
 	notice(sc.Unrecorded, " NOT RECORDED ")
-	right := w - format.Width(problems) - len(clock) - 4
+	right := w - format.Width(problems+muted) - len(clock) - 4
 	drawHoldings(sc, l, right)
 	if l.X < right {
 		drawHealth(sc, l, right)
 	}
 	l.To(right).Skip(1)
 	l.Width = w
-	l.Put(sc.Theme.Severity(WorstSeverity(sc)), problems).Skip(2)
+	l.Put(sc.Theme.Severity(WorstSeverity(sc)), problems).Put(sc.Theme.Dim, muted).Skip(2)
 	if l.X+len(clock) <= w {
 		l.Put("", clock)
 	}

@@ -27,6 +27,7 @@ type locksRow struct {
 	v      verdict.Verdict
 	plain  paint.Style // of texts without a style of their own
 	acting bool        // an action of ours on it is under way
+	muted  bool        // its problem is
 }
 
 // drawLocks draws the heading and the visible rows, or why there are none.
@@ -39,7 +40,10 @@ func drawLocks(sc *Scene, w, h int) []string {
 	selected, _ := sc.Locks.Selected()
 	for _, at := range sc.Locks.Visible() {
 		if row, v := sc.Rows.At(at); row != nil {
-			p.r = locksRow{Row: row, v: v, acting: RunUnder(sc, row.Ref) != nil}
+			p.r = locksRow{Row: row, v: v, acting: RunUnder(sc, row.Ref) != nil, muted: sc.Rows.IsMuted(at)}
+			if p.r.muted {
+				p.r.v.Faults = 0 // none of them has a colour
+			}
 			lines = append(lines, p.row(w, &p.r, at == selected))
 		}
 	}
@@ -68,7 +72,7 @@ func (p *locksPane) heading(w int) string {
 func (p *locksPane) row(w int, r *locksRow, selected bool) string {
 	l := p.Theme.Line(w)
 	r.plain = paint.When(r.v.Severity == verdict.Blind, p.Theme.Dim)
-	mark, st := p.Theme.Marks[r.v.Severity], p.Theme.Severity(r.v.Severity)
+	mark, st := p.Theme.Marks[r.v.Severity], severityStyle(p.Scene, r.Row, r.v)
 	if l.Cursor(selected); selected && r.v.Severity.Problem() {
 		l.Over += st // reverse video alone would hide the severity
 	}
@@ -135,7 +139,7 @@ func (p *locksPane) owner(l *paint.Line, r *locksRow, w int) {
 	case vacantParts(p.Scene, row, r.v, w-2) != nil:
 		end := l.X + w
 		l.Skip(2).Parts(vacantParts(p.Scene, row, r.v, w-2)...).To(end)
-	case r.v.Severity == verdict.Bad:
+	case r.v.Severity == verdict.Bad && !r.muted:
 		word(p.Theme.Bad, r.v.Status.String())
 	default:
 		word(p.Theme.Dim, r.v.Status.String())

@@ -6,6 +6,7 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/diagnose"
 	"coordtop/internal/history"
+	"coordtop/internal/mute"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
 	"coordtop/ui/cursor"
@@ -91,6 +92,8 @@ type AuditState struct {
 type Attention struct {
 	Findings []diagnose.Finding
 	Causes   map[sources.Ref]Cause // by the row that is explained
+	Mutes    []mute.Mute           // that have not ended
+	Muted    mute.Decision         // what they hold back
 }
 
 // Cause is the place of the explanation of a row.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"coordtop/internal/diagnose"
+	"coordtop/internal/mute"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
 	"coordtop/ui/keys"
@@ -24,18 +25,23 @@ func whyLines(sc *Scene, w, n int) []string {
 	if f == nil {
 		return nil
 	}
-	return findingLines(sc, f, row.Ref, w, n)
+	return findingLines(sc, f, sc.MutedBy(row), w, n)
 }
 
-// findingLines draws a Finding about a row in at most n lines.
-func findingLines(sc *Scene, f *diagnose.Finding, ref sources.Ref, w, n int) []string {
+// findingLines draws a Finding in at most n lines. known is the Mute that holds it back; nil: none does.
+func findingLines(sc *Scene, f *diagnose.Finding, known *mute.Mute, w, n int) []string {
 	th := &sc.Theme
-	const indent = 6 // behind "WHY"
+	indent := 6 // behind "WHY"
 	text := f.Cause()
 	if others := len(f.Rows) - 1; others > 0 {
 		text = paint.Count(len(f.Rows), "row") + " at once: " + text
 	}
 	text += paint.When(f.Effect != "", "; "+f.Effect)
+	head, st := "WHY", th.Severity(f.Severity)
+	if known != nil {
+		indent = 7
+		head, st, text = "KNOWN", th.Dim, MutedText(sc, known)+"; "+text
+	}
 	next := stepText(sc, f)
 	room := n
 	if next != "" && n > 1 {
@@ -44,7 +50,7 @@ func findingLines(sc *Scene, f *diagnose.Finding, ref sources.Ref, w, n int) []s
 	var lines []string
 	for i, piece := range wrapIn(th, text, w-indent, room) {
 		l := th.Line(w).Skip(1)
-		l.Put(th.Severity(f.Severity), paint.When(i == 0, "WHY")).To(indent)
+		l.Put(st, paint.When(i == 0, head)).To(indent)
 		lines = append(lines, l.Put("", piece).Done())
 	}
 	if next != "" && len(lines) < n {
@@ -107,7 +113,7 @@ func vacantParts(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []paint.
 	if last == nil || len(row.Owners) > 0 || v.Severity > verdict.Warn {
 		return nil
 	}
-	st := sc.Theme.Severity(v.Severity)
+	st := severityStyle(sc, row, v)
 	parts := []paint.Part{st.Text(v.Status.String()), sc.Theme.Dim.Text(", was "),
 		sc.Theme.OwnerLetter(last.Hue).Text(paint.Letter(last.Hue)), paint.Plain(" ")}
 	room := w - paint.PartsWidth(parts)
