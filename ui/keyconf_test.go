@@ -11,7 +11,7 @@ import (
 func TestChangedKeysAreWhatActsAndWhatHelpAndFooterShow(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
-	changed := map[string][]string{"pause": {"x"}, "write": {"v", "f2"}, "back": {"esc", "q", "insert"}, "quit": {"ctrl+x", "q"}, "up": {"k", "up", "h"}, "acquire": {"g"}}
+	changed := map[string][]string{"pause": {"x"}, "write": {"v", "f2"}, "back": {"esc", "q", "insert"}, "quit": {"ctrl+x", "q"}, "up": {"k", "up", "b"}, "acquire": {"g"}}
 	if wrong := keys.Check(changed); len(wrong) > 0 {
 		t.Fatalf("wrong: %v", wrong)
 	}
@@ -27,7 +27,7 @@ func TestChangedKeysAreWhatActsAndWhatHelpAndFooterShow(t *testing.T) {
 	if d.Paused.IsZero() {
 		t.Error("the new key does not act")
 	}
-	d.press("x", "j", "h")
+	d.press("x", "j", "b")
 	if d.cursor() != "a" {
 		t.Errorf("the cursor is on %s", d.cursor())
 	}
@@ -44,7 +44,7 @@ func TestChangedKeysAreWhatActsAndWhatHelpAndFooterShow(t *testing.T) {
 		cmd := d.send(key(k))
 		return cmd != nil
 	}
-	d.press("/", "q", "h", "esc")
+	d.press("/", "q", "b", "esc")
 	if !quits("ctrl+c") || !quits("ctrl+x") || !quits("q") {
 		t.Error("a key that quits does not")
 	}

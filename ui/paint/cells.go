@@ -140,24 +140,34 @@ func (l *Line) putRun(c timeline.Cell, n int) {
 	}
 }
 
+// longAlarm is the number of cells from which on trouble is a line with filled ends: many filled cells would make a wall.
+const longAlarm = 4
+
 // putAlarm draws n cells of trouble: the sign in the first one, in ASCII themes in all.
 func (l *Line) putAlarm(sign string, n int) {
-	rest := " "
+	rest, line := " ", l.th.Outage
 	if l.th.Glyphs.ASCII {
-		rest = sign
+		rest, line = sign, sign
 	}
-	l.Put(l.th.Alarm, sign+strings.Repeat(rest, n-1))
+	if n < longAlarm {
+		l.Put(l.th.Alarm, sign+strings.Repeat(rest, n-1))
+		return
+	}
+	l.Put(l.th.Alarm, sign).Put(l.th.Bad, strings.Repeat(line, n-2)).Put(l.th.Alarm, rest)
 }
 
 // putLevel draws n cells of a semaphore's profile. The glyphs leave a quarter of the cell free, so
 // that a full semaphore, which is often normal, does not look like an alarm.
 func (l *Line) putLevel(c timeline.Cell, n int) {
 	st, glyph := l.th.Dim, l.th.Idle
-	if c.Height > 0 {
+	switch {
+	case c.Height >= timeline.Eighths:
+		glyph = l.th.Full
+	case c.Height > 0:
 		glyph = l.th.Levels[min(int(c.Height), len(l.th.Levels))-1]
 	}
 	if c.Kind == timeline.Full {
-		st, glyph = l.th.Warn, l.th.Full
+		st = l.th.Warn
 	}
 	l.Put(st, strings.Repeat(glyph, n))
 }

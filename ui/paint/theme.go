@@ -64,6 +64,7 @@ type Glyphs struct {
 	Eighths                               [8]string // of a cell: lease left
 	Levels                                [7]string // permits taken, while there are others
 	Full                                  string    // no permit was left
+	Outage                                string    // between the ends of a long trouble in a strip; ASCII has Crisis there
 }
 
 func unicodeGlyphs() Glyphs {
@@ -78,7 +79,7 @@ func unicodeGlyphs() Glyphs {
 		Dot: "·", Arrow: "←", AtLeast: "≥", AtMost: "≤", ellipsis: "…", About: "~",
 		Corners: [4]string{"╭", "╮", "╰", "╯"}, Bullet: "•", Pending: "◌",
 		Eighths: [...]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
-		Levels:  [...]string{"▁", "▂", "▂", "▃", "▄", "▄", "▅"}, Full: "▆",
+		Levels:  [...]string{"▁", "▂", "▂", "▃", "▄", "▄", "▅"}, Full: "▆", Outage: "═",
 	}
 }
 
@@ -94,7 +95,7 @@ func asciiGlyphs() Glyphs {
 		Dot: "-", Arrow: "<-", AtLeast: ">", AtMost: "<", ellipsis: "$", About: "~",
 		Corners: [4]string{"+", "+", "+", "+"}, Bullet: "*", Pending: "%",
 		Eighths: [...]string{"1", "2", "3", "4", "5", "6", "7", "8"},
-		Levels:  [...]string{"1", "2", "3", "4", "5", "6", "7"}, Full: "8",
+		Levels:  [...]string{"1", "2", "3", "4", "5", "6", "7"}, Full: "8", Outage: "!",
 	}
 }
 

@@ -91,9 +91,34 @@ func locksScreen(sc *Scene) Frame {
 		if l.Split > 0 {
 			rule.Put(sc.Theme.Dim, strings.Repeat(sc.Theme.Glyphs.Rule, l.Split)).Put(sc.Theme.Dim, sc.Theme.Tee)
 		}
-		lines = append(lines, rule.Rule().Done())
+		more := moreRows(sc)
+		end := l.Width - paint.PartsWidth(more)
+		rule.Put(sc.Theme.Dim, strings.Repeat(sc.Theme.Glyphs.Rule, max(end-rule.X, 0)))
+		lines = append(lines, rule.Parts(more...).Done())
 	}
 	return fixed(sc, append(lines, drawLower(sc, l)...))
+}
+
+// moreRows counts on the rule below the list the rows that have no room in it, and their problems: "5 more, 1 !".
+func moreRows(sc *Scene) (parts []paint.Part) {
+	hidden := len(sc.Rows.Handles) - len(sc.Locks.Visible())
+	if hidden <= 0 {
+		return nil
+	}
+	count := sc.Rows.ListedProblems()
+	for _, at := range sc.Locks.Visible() {
+		if row, v := sc.Rows.At(at); row != nil && v.Problem() && !sc.Rows.IsMuted(at) {
+			count[v.Known]--
+		}
+	}
+	parts = append(parts, sc.Theme.Dim.Text(" "+format.Count(hidden)+" more"))
+	for sev, n := range count {
+		if n > 0 {
+			st := sc.Theme.Severity(verdict.Severity(sev))
+			parts = append(parts, sc.Theme.Dim.Text(", "), st.Text(format.Count(n)+" "+sc.Theme.Marks[sev]))
+		}
+	}
+	return append(parts, sc.Theme.Dim.Text(" "+strings.Repeat(sc.Theme.Glyphs.Rule, 2)))
 }
 
 // drawLower draws the pane or the two panes below the list, and above them why the row under the cursor has a

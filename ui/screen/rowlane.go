@@ -20,7 +20,19 @@ func QueryOf(sc *Scene, row *sources.Row) history.Query {
 // laneOf returns the lane of a row: what memory has and what was recorded.
 func laneOf(sc *Scene, row *sources.Row) timeline.Lane {
 	return timeline.Lane{Lane: QueryOf(sc, row).Lane(), Trouble: verdict.LeaderMissed(row), Gap: sc.State.Thresholds.Gap, GapPart: sc.State.Thresholds.GapPart,
-		Several: severalSince(sc, row), Acts: sc.Events.Acts(row.Ref)}
+		Wanted: wantedSince(sc, row), Several: severalSince(sc, row), Acts: sc.Events.Acts(row.Ref)}
+}
+
+// wantedSince returns the time since which somebody waits for a row; zero: nobody is known to. Where only the number of
+// those that wait is told, it is the present.
+func wantedSince(sc *Scene, row *sources.Row) time.Time {
+	if row.Queue.How == sources.Unknown || row.Queue.Len == 0 {
+		return time.Time{}
+	}
+	if first := row.Queue.WaitingSince(); first.How != sources.Unknown {
+		return first.At
+	}
+	return sc.Now.Add(-1)
 }
 
 // severalSince returns the time since which two own a row that only one may own; zero: no two do.

@@ -13,7 +13,7 @@ const Eighths = 8
 
 // Profile writes the taken part of limit in each column to dst, as many cells as w has columns, and
 // returns it. It draws the highest level of a column, so that a moment without a free permit never
-// vanishes. limit 0 means that none is known: the highest level of all is drawn as the whole.
+// vanishes; it is Full only since l.Wanted. limit 0 means that none is known: the highest level of all is drawn as the whole.
 // Nothing is drawn after now, nor before the first level. The lane has the stretches that were not
 // observed or not read.
 func (w Window) Profile(dst []Cell, levels iter.Seq[sources.Level], limit uint64, l Lane, now time.Time) []Cell {
@@ -38,7 +38,9 @@ func (w Window) Profile(dst []Cell, levels iter.Seq[sources.Level], limit uint64
 	}
 	p.level(last, now, full)
 	for i := range dst {
-		dst[i].Head = false
+		if dst[i].Head = false; dst[i].Kind == Full && (l.Wanted.IsZero() || !w.at(i+1).After(l.Wanted)) {
+			dst[i].Kind = Taken // all permits, and nobody wanted another one
+		}
 	}
 	w.mark(dst, l.Acts)
 	return dst

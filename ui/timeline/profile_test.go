@@ -15,14 +15,23 @@ import (
 // eighths, F for full, - for not observed, blank for nothing recorded. It is observed since
 // the first level.
 func profile(limit uint64, dark []sources.Dark, now int, levels ...sources.Level) string {
+	return wanted(-time.Hour, limit, dark, now, levels...)
+}
+
+// wanted is profile where somebody waits since that long after its start; 0: nobody does.
+func wanted(since time.Duration, limit uint64, dark []sources.Dark, now int, levels ...sources.Level) string {
 	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	var waits time.Time
+	if since != 0 {
+		waits = start.Add(since)
+	}
 	w := timeline.Window{Start: start, Step: 5 * time.Second, Columns: 12}
 	var b strings.Builder
-	since := start.Add(-time.Hour)
+	observed := start.Add(-time.Hour)
 	if len(levels) > 0 && levels[0].At.After(start) {
-		since = levels[0].At
+		observed = levels[0].At
 	}
-	for _, c := range w.Profile(nil, slices.Values(levels), limit, timeline.Lane{Lane: lane.Lane{Since: since, Dark: dark}}, start.Add(time.Duration(now)*time.Second)) {
+	for _, c := range w.Profile(nil, slices.Values(levels), limit, timeline.Lane{Lane: lane.Lane{Since: observed, Dark: dark}, Wanted: waits}, start.Add(time.Duration(now)*time.Second)) {
 		switch c.Kind {
 		case timeline.Full:
 			b.WriteByte('F')
@@ -37,6 +46,16 @@ func profile(limit uint64, dark []sources.Dark, now int, levels ...sources.Level
 		}
 	}
 	return b.String()
+}
+
+func TestAProfileIsFullOnlySinceSomebodyWaits(t *testing.T) {
+	t.Parallel()
+	full := sources.Level{At: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Taken: 8, High: 8}
+	for since, want := range map[time.Duration]string{0: "888888888   ", -time.Minute: "FFFFFFFFF   ", 22 * time.Second: "8888FFFFF   ", 44 * time.Second: "88888888F   "} {
+		if got := wanted(since, 8, nil, 44, full); got != want {
+			t.Errorf("wanted since %v: %q, not %q", since, got, want)
+		}
+	}
 }
 
 func TestProfileShowsTheHighestOfEachColumn(t *testing.T) {

@@ -19,7 +19,7 @@ const (
 	Break                      // observed, and nobody owned it for a moment: a hand-over
 	Dark                       // not observed, not recorded or dropped
 	Taken                      // a part of the permits, to the cell's Height
-	Full                       // no permit was left
+	Full                       // no permit was left while somebody waited
 	Absent                     // it does not exist
 	Conflict                   // several own what only one may own
 	Unread                     // it may be recorded, and was not read
@@ -56,6 +56,7 @@ type Lane struct {
 	Trouble bool          // gaps are trouble
 	Gap     time.Duration // a gap up to this length is a break, no trouble
 	GapPart float64       // and so is a gap up to this part of a column
+	Wanted  time.Time     // since when somebody waits for a permit; zero: nobody is known to
 	Several time.Time     // since when several own what only one may own; zero: they do not
 	Acts    []time.Time   // when we did something
 	Halves  bool          // a run that begins or ends in the middle of a cell takes half of the cell
