@@ -147,19 +147,46 @@ func TestWaitersStandInOrderWithTheirTimeOuts(t *testing.T) {
 	inDetailOf(p).shows(t, "no queue here: whoever asks first")
 }
 
-func TestSemaphoreIsAGreyProfileThatIsYellowWhereFull(t *testing.T) {
+func TestSemaphoreIsAGreyProfileWhereNobodyIsKnownToHaveWaited(t *testing.T) {
 	t.Parallel()
 	d := drive(scene(t), Options{})
 	for _, line := range strings.Split(d.View().Content, "\n") {
 		if !strings.Contains(line, "connections") {
 			continue
 		}
-		if !strings.Contains(line, string(d.Theme.Warn)+"▆▆▆▆▆") || !strings.Contains(line, string(d.Theme.Dim)+"▂▂▂") || strings.ContainsAny(line, "█▇") {
+		if !strings.Contains(line, string(d.Theme.Dim)+"▆▆▆▆▆") || !strings.Contains(line, string(d.Theme.Dim)+"▂▂▂") || strings.ContainsAny(line, "█▇") {
 			t.Errorf("the profile is %q", line)
 		}
 		return
 	}
 	t.Error("the row is not on the screen")
+}
+
+func TestAFullPoolIsYellowOnlyWhileSomebodyWaits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		queue sources.Queue
+		want  bool
+	}{
+		{sources.Queue{How: sources.Told}, false},
+		{sources.Queue{}, false}, // not told
+		{sources.Queue{How: sources.Told, Len: 1, Waiters: []sources.Waiter{{ID: "w", Label: "w", Since: sources.Stamp{At: noon().Add(-9 * time.Minute), How: sources.Told}}}}, true},
+		{sources.Queue{How: sources.Told, Len: 2}, true}, // only a number is told
+	} {
+		p := uitest.Led("pool", "host-1", noon())
+		p.Kind, p.Limit, p.Taken, p.Queue = sources.KindSemaphore, 2, 2, c.queue
+		st := uitest.State(noon(), p)
+		st.Rows[0].Terms, st.Rows[0].Counted = nil, &sources.Counted{Last: sources.Level{At: noon().Add(-10 * time.Minute), Taken: 2, High: 2}}
+		d := drive(newTestFeed(st), Options{Width: 120, Height: 30})
+		d.pass(1)
+		line := strings.Split(d.View().Content, "\n")[4]
+		if yellow := strings.Contains(line, string(d.Theme.Warn)+"▆"); yellow != c.want || !strings.Contains(line, "▆") {
+			t.Errorf("queue %+v: yellow %v in %q", c.queue, yellow, line)
+		}
+		if problem := d.Rows.ProblemRows() > 0; problem != c.want {
+			t.Errorf("queue %+v: a problem %v", c.queue, problem)
+		}
+	}
 }
 
 func TestARowWithSeveralOwnersHasTheLetterOfItsStrip(t *testing.T) {

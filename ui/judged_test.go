@@ -17,10 +17,11 @@ func TestVisibleRowsAreJudgedEverySecondWhateverTheirNumber(t *testing.T) {
 	d.showsNot(t, "▲")
 	d.feed.Pass(12 * time.Second) // 3 s of 15 are left
 	d.send(terminal.SecondMsg{})
-	if n := strings.Count(d.text(), "▲"); n != d.Layout.List {
+	if n := strings.Count(d.text(), "\n ▲ "); n != d.Layout.List {
 		t.Errorf("%d of %d visible rows are seen to be late", n, d.Layout.List)
 	}
 	d.pass(5)
+	d.shows(t, " 49,987 more, 49,987 ▲ ──")
 	d.shows(t, "50,000 renewing late")
 }
 

@@ -164,7 +164,7 @@ func TestAStripShowsAbsenceAndConflict(t *testing.T) {
 	two.Owners = append(two.Owners, second)
 	d := hand(two, uitest.Led("one", "host-1", noon()))
 	d.shows(t, "1 in conflict")
-	if line := d.lines()[4]; !strings.Contains(line, " two ") || !strings.Contains(line, "2 ") || strings.Contains(line[len(line)/2:], "━") {
+	if line := d.lines()[4]; !strings.Contains(line, " two ") || !strings.Contains(line, " 2════") || strings.Contains(line[len(line)/2:], "━") {
 		t.Errorf("two leaders: %q", line)
 	}
 	d.press("?", "/")

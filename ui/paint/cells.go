@@ -141,7 +141,7 @@ func (l *Line) putRun(c timeline.Cell, n int) {
 }
 
 // longAlarm is the number of cells from which on trouble is a line with filled ends: many filled cells would make a wall.
-const longAlarm = 4
+const longAlarm = 6
 
 // putAlarm draws n cells of trouble: the sign in the first one, in ASCII themes in all.
 func (l *Line) putAlarm(sign string, n int) {
