@@ -89,6 +89,7 @@ func (k *mutes) have(msg mutesMsg) bool {
 func (k *mutes) set(list []mute.Mute) {
 	k.list = list
 	k.host.diagnose()
+	k.acting.Receive() // an open list of mutes
 }
 
 // decide finds out what of the findings is muted at the time that is shown.

@@ -81,7 +81,7 @@ func (d *driver) answer(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.answer(c)
 		}
-	case pastMsg, sumMsg, partiesMsg:
+	case pastMsg, sumMsg, partiesMsg, mutesMsg:
 		d.answer(d.send(msg))
 	}
 }

@@ -108,6 +108,10 @@ func (d *mutesShown) at(a *Acting) int {
 
 func (d *mutesShown) do(a *Acting, i keys.Intent) tea.Cmd {
 	at := d.at(a)
+	if len(a.Mutes) == 0 {
+		a.close()
+		return nil
+	}
 	switch i {
 	case keys.Up:
 		d.id = a.Mutes[max(at-1, 0)].ID
@@ -130,7 +134,7 @@ func (d *mutesShown) update(a *Acting) {
 
 func (d *mutesShown) picture(a *Acting, w, h int) screen.Picture {
 	th, p := &a.Theme, screen.Picture{}
-	p.Add(th.Line(w).Put(th.Strong, "Muted: these problems are not counted").Put(th.Dim, ", each with the rows that it holds back now"))
+	p.Add(th.Line(w).Put(th.Strong, "Muted").Put(th.Dim, ", with the rows whose problem each holds back now"))
 	p.Add(th.Line(w))
 	at, room := d.at(a), max(h-5, 1)
 	top := max(min(at-room/2, len(a.Mutes)-room), 0)

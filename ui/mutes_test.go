@@ -1,0 +1,322 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/mute"
+	"coordtop/sources"
+	"coordtop/ui/dialog"
+	"coordtop/ui/terminal"
+	"coordtop/ui/uitest"
+)
+
+// testMuter keeps mutes in memory. It is safe for concurrent use.
+type testMuter struct {
+	mu   sync.Mutex
+	list []mute.Mute
+	pins int   // how often Pin was called
+	err  error // of Add and End
+}
+
+func (k *testMuter) List() ([]mute.Mute, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.list), nil
+}
+
+func (k *testMuter) Add(_ context.Context, m mute.Mute) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if m.ID == "" {
+		m.ID, m.By = string(rune('a'+len(k.list))), "ana@jump"
+	}
+	if k.err == nil {
+		k.list = append(k.list, m)
+	}
+	return k.err
+}
+
+func (k *testMuter) End(_ context.Context, m mute.Mute) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.list = slices.DeleteFunc(slices.Clone(k.list), func(other mute.Mute) bool { return other.ID == m.ID })
+	return k.err
+}
+
+func (k *testMuter) Pin(fresh map[string][]mute.Pin) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.pins++
+	k.list = mute.Pinned(k.list, fresh)
+	return nil
+}
+
+// heeds sends a message and lets what it asks for be answered.
+func (d *driver) heeds(msg tea.Msg) { d.answers(d.send(msg)) }
+
+func (d *driver) answers(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			d.answers(c)
+		}
+	case dialog.DoneMsg, mutesMsg:
+		d.answers(d.send(msg))
+	}
+}
+
+// muting presses keys, of which those of several letters that are no names are typed.
+func (d *driver) muting(keys ...string) {
+	for _, k := range keys {
+		if text, typed := strings.CutPrefix(k, "'"); typed {
+			d.typed(text)
+			continue
+		}
+		d.heeds(key(k))
+	}
+}
+
+// waitedFor is a mutex for which somebody has waited for so long before noon.
+func waitedFor(name string, wait time.Duration) *sources.Primitive {
+	p := uitest.Led(name, "host-2:9", noon())
+	p.Kind, p.Owners[0].NoExpiry, p.Owners[0].Session = sources.KindMutex, false, "s"
+	p.Owners[0].Expires = sources.Stamp{}
+	p.Queue = sources.Queue{How: sources.Told, Len: 1, At: noon(), Waiters: []sources.Waiter{{ID: "w", Label: "w", Since: sources.Stamp{At: noon().Add(-wait), How: sources.Told}}}}
+	return p
+}
+
+// mutedBoard drives a board over a lock that was waited for and two elections that were lost.
+func mutedBoard(w, h int) (*driver, *testMuter) {
+	keeper := &testMuter{}
+	well := uitest.Led("well", "host-1", noon())
+	well.Owners[0].Expires = sources.Stamp{} // its session has no end
+	st := uitest.State(noon(), waitedFor("stuck", 5*time.Minute), lost("app:a"), lost("app:b"), well)
+	d := drive(newTestFeed(st), Options{Width: w, Height: h, Mutes: keeper})
+	d.heeds(terminal.SecondMsg{})
+	return d, keeper
+}
+
+func TestIAcknowledgesTheProblemOfTheRowUnderTheCursor(t *testing.T) {
+	t.Parallel()
+	d, keeper := mutedBoard(120, 30)
+	d.shows(t, "3 problems")
+	d.shows(t, "i I know it")
+	d.muting("i")
+	d.shows(t, "I know it: app:a")
+	d.muting("'deploy", "tab", "'2x", "enter")
+	d.shows(t, "write 30s, 1h30m or 7d, at most 30d")
+	d.muting("backspace", "backspace", "'2h", "enter")
+	if len(keeper.list) != 1 {
+		t.Fatalf("%d are kept", len(keeper.list))
+	}
+	m := keeper.list[0]
+	if m.Text != "deploy" || m.Until.Sub(noon()) != 2*time.Hour || len(m.Pins) != 1 || m.Pins[0].Name != "app:a" || m.Pins[0].Pattern == "" || m.What != "app:a" {
+		t.Errorf("%+v", m)
+	}
+	d.shows(t, "2 problems · 1 muted")
+	d.shows(t, "known for at most 2h")
+	if got, want := d.names(), []string{"app:b", "stuck", "app:a", "well"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if mark := string(d.Theme.Dim) + "!"; !strings.Contains(d.View().Content, mark) {
+		t.Error("its mark stays, and is dim")
+	}
+	d.showsNot(t, "2 without a leader") // the chips
+	d.shows(t, "1 without a leader")
+	d.muting("!")
+	if got := d.names(); len(got) != 3 || got[2] != "app:a" {
+		t.Errorf("only problems: %v", got)
+	}
+	d.muting("G")
+	if d.cursor() != "app:a" {
+		t.Fatalf("the cursor is on %s", d.cursor())
+	}
+	d.shows(t, "KNOWN until 14:00 by ana@jump: deploy; ")
+	d.muting("i")
+	if len(keeper.list) != 0 {
+		t.Error("a second time it is ended")
+	}
+	d.shows(t, "not muted any more: app:a")
+	d.shows(t, "3 problems")
+	d.showsNot(t, "muted any time")
+}
+
+func TestAnAcknowledgedRowIsCountedAgainOnceItGetsWorse(t *testing.T) {
+	t.Parallel()
+	d, _ := mutedBoard(120, 30)
+	d.muting("G", "k", "i", "enter") // stuck, worth a look
+	d.shows(t, "2 problems · 1 muted")
+	d.pass(301) // now it has waited for ten minutes
+	d.shows(t, "3 problems")
+	d.showsNot(t, "muted")
+}
+
+func TestIDoesNothingWhereNothingIsWrongAndEscChangesNothing(t *testing.T) {
+	t.Parallel()
+	d, keeper := mutedBoard(120, 30)
+	d.muting("G")
+	d.showsNot(t, "i I know it")
+	d.muting("i")
+	d.shows(t, "there is no problem to acknowledge here; ! shows only problems")
+	d.muting("g", "i", "'x", "esc")
+	if len(keeper.list) > 0 || d.acting.Open() {
+		t.Error("esc changes nothing")
+	}
+	keeper.err = errors.New("disk\x1b[2J full")
+	d.muting("i", "enter")
+	d.shows(t, "nothing is changed: disk\\x1b[2J full")
+	d.shows(t, "3 problems")
+	none := hand(lost("a"))
+	none.heeds(key("i"))
+	none.shows(t, "this board keeps nothing")
+	none.command("mute a")
+	none.shows(t, "this board keeps nothing")
+}
+
+func TestMuteTakesAFilterAndALength(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		typed, says string
+		until       time.Duration // 0: nothing is muted
+	}{
+		{"mute app:", "muted for 1h00m: 2 rows, 2 problems now; :mutes lists and ends it", time.Hour},
+		{"mute kind=election 90m", "muted for 1h30m: 3 rows, 2 problems now", 90 * time.Minute},
+		{"mute well 2d", "muted for 2d", 48 * time.Hour},
+		{"mute source=leases and kind=mutex 2h", "muted for 2h00m: 1 row, 1 problem now", 2 * time.Hour},
+		{"mute", "mute what? a filter, then for how long", 0},
+		{"mute 2h", "mute what?", 0},
+		{"mute nobody", "the filter selects nothing: nothing is muted", 0},
+		{"mute app: 90d", "for how long? 30s, 1h30m or 7d, at most 30d", 0},
+		{"mute app: 0s", "for how long?", 0},
+		{"mute kind=", "", 0},
+		{"mute nosuch=1", "", 0},
+	} {
+		d, keeper := mutedBoard(160, 30)
+		d.press(":")
+		d.muting("'"+c.typed, "enter")
+		d.shows(t, c.says)
+		if (len(keeper.list) == 1) != (c.until > 0) || c.until > 0 && keeper.list[0].Until.Sub(noon()) != c.until {
+			t.Errorf("%s: %+v", c.typed, keeper.list)
+		}
+	}
+}
+
+func TestMutesListsAndEndsOne(t *testing.T) {
+	t.Parallel()
+	d, keeper := mutedBoard(120, 30)
+	d.command("mutes")
+	d.shows(t, "nothing is muted")
+	d.muting("i", "'INC-1", "enter", ":", "'mute kind=election", "enter")
+	d.shows(t, "1 problem · 2 muted")
+	d.command("mutes")
+	d.shows(t, "1  app:a  until 2026-11-22 12:00 by ana@jump: INC-1")
+	d.shows(t, "1  kind=election  until 13:00 by ana@jump")
+	d.muting("j", "enter")
+	if len(keeper.list) != 1 || keeper.list[0].Filter != "" {
+		t.Errorf("%+v", keeper.list)
+	}
+	d.shows(t, "2 problems · 1 muted")
+	d.muting("enter")
+	if d.acting.Open() || len(keeper.list) != 0 {
+		t.Error("the list goes with its last line")
+	}
+	d.shows(t, "3 problems")
+}
+
+func TestABoardReadsWhatAnotherMutedAndKeepsWhatAFilterMeetsLater(t *testing.T) {
+	t.Parallel()
+	d, keeper := mutedBoard(120, 30)
+	other := mute.Mute{ID: "x", By: "bob@desk", At: noon().Add(-time.Second), Until: noon().Add(time.Minute), Filter: "kind=election", Servers: mute.ServersOf(d.State)}
+	if err := keeper.Add(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	for range 12 {
+		d.feed.Pass(time.Second)
+		d.heeds(terminal.SecondMsg{})
+	}
+	d.shows(t, "1 problem · 2 muted")
+	if keeper.pins != 1 || len(keeper.list[0].Pins) != 2 {
+		t.Errorf("pins %+v, kept %d times, want both elections once", keeper.list[0].Pins, keeper.pins)
+	}
+	d.muting("g", "j")
+	if d.cursor() != "app:a" {
+		t.Fatalf("the cursor is on %s", d.cursor())
+	}
+	d.muting("i")
+	d.shows(t, "muted by the filter kind=election: :mutes lists it, and ends it")
+	d.pass(60)
+	d.shows(t, "3 problems")
+}
+
+func TestAFindingIsAcknowledgedWithAllItsRows(t *testing.T) {
+	t.Parallel()
+	d, keeper := mutedBoard(120, 30)
+	for i := range d.Findings {
+		if len(d.Findings[i].Rows) == 1 && d.Findings[i].Rows[0].Name == "stuck" {
+			d.acting.Press(func() { d.mutes.finding(i) })
+		}
+	}
+	d.muting("enter")
+	if len(keeper.list) != 1 || keeper.list[0].What == "stuck" || keeper.list[0].Pins[0].Name != "stuck" {
+		t.Fatalf("%+v", keeper.list)
+	}
+	d.shows(t, "2 problems · 1 muted")
+	for i := range d.Findings {
+		if d.Muted.Findings[i] != nil {
+			d.answers(d.mutes.finding(i))
+		}
+	}
+	d.shows(t, "3 problems")
+}
+
+func TestTheHeaderCountsWhatIsMutedInAnyWidth(t *testing.T) {
+	t.Parallel()
+	for _, w := range []int{200, 120, 80, 60, 40} {
+		d, _ := mutedBoard(w, 24)
+		d.press(":")
+		d.muting("'mute leases", "enter")
+		d.shows(t, "no problems · 3 muted")
+	}
+}
+
+func TestMutedProblemsLookAsTheyWereReviewed(t *testing.T) {
+	t.Parallel()
+	scene := scene(t)
+	for _, c := range []struct {
+		file   string
+		w, h   int
+		o      Options
+		keys   []string
+		styled bool
+	}{
+		{file: "know-80x24.txt", w: 80, h: 24, keys: []string{"i", "'deploy of 12:30"}},
+		{file: "known-80x24.ansi", w: 80, h: 24, keys: []string{"i", "'deploy of 12:30", "enter", "!", "G"}, styled: true},
+		{file: "known-160x48.ansi", w: 160, h: 48, keys: []string{"i", "'deploy of 12:30", "enter", ":", "'mute kind=mutex 2h", "enter"}, styled: true},
+		{file: "known-light-80x24.ansi", w: 80, h: 24, o: Options{Theme: "light"}, keys: []string{"i", "enter"}, styled: true},
+		{file: "mutes-80x24.txt", w: 80, h: 24, keys: []string{"i", "'deploy of 12:30", "enter", ":", "'mute kind=mutex 2h", "enter", ":", "'mutes", "enter", "j"}},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			c.o.Width, c.o.Height, c.o.TitleColor, c.o.Mutes = c.w, c.h, "red", &testMuter{}
+			d := drive(newTestFeed(scene.State()), c.o)
+			d.feed.Pass(scene.Now().Sub(d.feed.Now()))
+			d.send(terminal.SecondMsg{})
+			d.muting(c.keys...)
+			got := d.View().Content
+			if !c.styled {
+				got = d.text()
+			}
+			golden(t, c.file, got)
+		})
+	}
+}
