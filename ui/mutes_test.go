@@ -290,6 +290,28 @@ func TestTheHeaderCountsWhatIsMutedInAnyWidth(t *testing.T) {
 	}
 }
 
+func TestASilentSourceThatIsMutedIsSaidAndNotRed(t *testing.T) {
+	t.Parallel()
+	d, _ := mutedBoard(120, 30)
+	silent := *d.State
+	silent.Rev, silent.Sources, silent.Scopes = 2, slices.Clone(silent.Sources), slices.Clone(silent.Scopes)
+	silent.Sources[0].Health, silent.Sources[0].Err, silent.Scopes[0].Health = sources.HealthStale, sources.ErrSilent, sources.HealthStale
+	d.feed.Pass(2 * time.Minute)
+	d.show(&silent)
+	d.heeds(terminal.SecondMsg{})
+	d.shows(t, "3 problems, 1 source down")
+	red := func() bool { return strings.Contains(strings.Split(d.View().Content, "\n")[0], string(d.Theme.Bad)) }
+	if !red() {
+		t.Error("it is red at first")
+	}
+	d.press(":")
+	d.muting("'mute source=leases", "enter")
+	d.shows(t, "1 source down · 3 muted")
+	if red() {
+		t.Error("it stays red")
+	}
+}
+
 func TestMutedProblemsLookAsTheyWereReviewed(t *testing.T) {
 	t.Parallel()
 	scene := scene(t)

@@ -62,6 +62,9 @@ func markSilent(sc *Scene, h *sign, alive time.Time) {
 	}
 	h.sev = verdict.Silence(sc.Now.Sub(alive), &sc.State.Thresholds)
 	h.mark, h.loud, h.st = sc.Theme.Down, true, sc.Theme.Severity(h.sev)
+	if sc.mutedSource(h.name) {
+		h.sev, h.st = verdict.Well, sc.Theme.Dim
+	}
 }
 
 // silenceText returns the time since the last answer, rounded up: it is shown for the following second,

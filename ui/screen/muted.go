@@ -3,6 +3,7 @@ package screen
 import (
 	"time"
 
+	"coordtop/internal/diagnose"
 	"coordtop/internal/ground/format"
 	"coordtop/internal/mute"
 	"coordtop/sources"
@@ -27,6 +28,16 @@ func (sc *Scene) MutedBy(row *sources.Row) *mute.Mute {
 		return nil
 	}
 	return sc.Muted.Rows[row.Ref]
+}
+
+// mutedSource reports whether it is muted that a source does not answer.
+func (a *Attention) mutedSource(name string) bool {
+	for i, m := range a.Muted.Findings {
+		if f := &a.Findings[i]; m != nil && f.Pattern == diagnose.ServerSilent && paint.Clean(f.Source) == name {
+			return true
+		}
+	}
+	return false
 }
 
 // severityStyle returns the style of a row's severity: what is muted is dim.
