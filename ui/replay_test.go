@@ -238,13 +238,15 @@ func TestNothingIsDoneInThePast(t *testing.T) {
 	op := newTestOperator()
 	pastBoard(t, op, func(t *testing.T, d *driver, _ *history.Player) {
 		d.goes("at 00:05")
-		for _, k := range []string{"a", "W", "X"} {
+		for _, k := range []string{"a", "W", "X", "i"} {
 			d.press(k)
 			d.shows(t, "this is the past")
 			d.showsNot(t, "Cancel")
 			d.Message = ""
 		}
 		d.goes("acquire billing/cron")
+		d.shows(t, "this is the past")
+		d.goes("mute billing 1h")
 		d.shows(t, "this is the past")
 		guarded := presentOperator{op, d.feeds}
 		if _, err := guarded.Start(action.Request{}); !errors.Is(err, ErrPast) {
