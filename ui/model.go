@@ -79,7 +79,8 @@ type host interface {
 func (m *model) addParts() {
 	shared, o := part{&m.Scene, m.feeds, m}, &m.options
 	m.rowList = &rowList{part: shared, filtering: filterLine{input: dialog.NewInput()}}
-	m.pulse = &pulsePart{part: shared, list: m.rowList, decided: o.Start != StartAuto || o.Feed == nil}
+	m.mutes = &mutes{part: shared, acting: &m.acting, keeper: o.Mutes}
+	m.pulse = &pulsePart{part: shared, list: m.rowList, mutes: m.mutes, decided: o.Start != StartAuto || o.Feed == nil}
 	m.timeline = &timelinePart{part: shared, acting: &m.acting, options: o}
 	m.past = &pastReader{part: shared, history: o.History, sums: &m.timeline.sums, arrived: m.timeline.land}
 	m.replay = &replay{part: shared, sums: &m.timeline.sums, timeline: m.timeline, list: m.rowList}
@@ -90,7 +91,6 @@ func (m *model) addParts() {
 	tmux := terminal.Environ(o.Environ).Get("TMUX") != ""
 	m.exporter = &exporter{part: shared, options: o, tmux: tmux, audit: m.audit, list: m.rowList}
 	m.focus = &focusNotifier{part: shared, acting: &m.acting, list: m.rowList}
-	m.mutes = &mutes{part: shared, acting: &m.acting, keeper: o.Mutes}
 }
 
 // boardKeys are the keys of this board: the person's own, and in the demo a hint for the one

@@ -20,6 +20,7 @@ const decideWithin = 2 * time.Second
 type pulsePart struct {
 	part
 	list    *rowList
+	mutes   *mutes
 	decided bool              // the first screen is settled
 	chosen  *diagnose.Finding // under the cursor when it was listed last; nil: none was
 	counted time.Time         // the time that the sources were counted for
@@ -42,13 +43,13 @@ func (p *pulsePart) note() {
 // decide goes to Pulse if something needs a person at the first complete look. If there has been none by the last second
 // before the time is over, it goes by what is known.
 func (p *pulsePart) decide() {
-	bad := slices.ContainsFunc(p.scene.Findings, func(f diagnose.Finding) bool { return f.Severity == verdict.Bad })
-	since := p.feeds.clock().Sub(p.scene.Started)
+	bad := slices.ContainsFunc(p.scene.Findings[:p.scene.Unmuted], func(f diagnose.Finding) bool { return f.Severity == verdict.Bad })
+	since, known := p.feeds.clock().Sub(p.scene.Started), p.scene.Pulse.Whole && p.mutes.known()
 	switch p.decided = true; {
 	case since > decideWithin:
-	case bad && (p.scene.Pulse.Whole || since >= decideWithin-time.Second):
+	case bad && (known || since >= decideWithin-time.Second):
 		p.host.switchTo(screen.Pulse)
-	case !p.scene.Pulse.Whole:
+	case !known:
 		p.decided = false
 	}
 }

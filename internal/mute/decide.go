@@ -129,6 +129,23 @@ func (d *Decision) ofFinding(in *Input, live []liveMute, f *diagnose.Finding) (f
 	return first
 }
 
+// Last moves the findings that are muted, and their Mutes, behind the others, and returns the number of those.
+func (d *Decision) Last(findings []diagnose.Finding) (unmuted int) {
+	var held []diagnose.Finding
+	var by []*Mute
+	for i, m := range d.Findings {
+		if m != nil {
+			held, by = append(held, findings[i]), append(by, m)
+			continue
+		}
+		findings[unmuted], unmuted = findings[i], unmuted+1
+	}
+	copy(findings[unmuted:], held)
+	clear(d.Findings[:unmuted])
+	copy(d.Findings[unmuted:], by)
+	return unmuted
+}
+
 // Pinned returns mutes with fresh Pins, as Decision.Fresh has them. A Pin stays as it is.
 func Pinned(list []Mute, fresh map[string][]Pin) []Mute {
 	out := make([]Mute, len(list))

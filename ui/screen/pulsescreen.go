@@ -54,19 +54,43 @@ const briefDetail = 2
 // PulseRows returns the number of findings that are visible.
 func PulseRows(sc *Scene) int {
 	h := sc.Layout.Body() - 1 - len(pulseBelow(sc, sc.Layout.Width, sc.Layout.Body()))
-	headings := 1
-	if n := countBad(sc.Findings); n > 0 && n < len(sc.Findings) {
-		headings = 3 // with the empty line between
-	}
-	return max(h-headings-briefDetail, 1)
+	return max(h-headingLines(gradesOf(sc, 0, len(sc.Findings)))-briefDetail, 1)
 }
 
-// countBad counts the findings that need a person.
-func countBad(list []diagnose.Finding) (n int) {
-	for i := range list {
-		n += BoolInt(list[i].Severity == verdict.Bad)
+// grade is the group of a finding: as of its severity, or of what is known already.
+type grade uint8
+
+const (
+	gradeBad grade = iota
+	gradeWarn
+	gradeKnown
+	grades
+)
+
+func gradeAt(sc *Scene, i int) grade {
+	switch {
+	case i >= sc.Unmuted:
+		return gradeKnown
+	case sc.Findings[i].Severity == verdict.Bad:
+		return gradeBad
+	}
+	return gradeWarn
+}
+
+// gradesOf counts the findings [from, to) by grade.
+func gradesOf(sc *Scene, from, to int) (n [grades]int) {
+	for i := from; i < to; i++ {
+		n[gradeAt(sc, i)]++
 	}
 	return n
+}
+
+// headingLines is the number of lines of the headings of findings, with the empty lines between.
+func headingLines(n [grades]int) (lines int) {
+	for _, count := range n {
+		lines += 2 * BoolInt(count > 0)
+	}
+	return max(lines-1, 1)
 }
 
 // findingBlock is a heading, or a finding with the lines that explain it.
@@ -87,16 +111,15 @@ func findingList(sc *Scene, w, h int) []string {
 	}
 	shown := sc.Findings[first : first+n]
 	selected, _ := sc.Pulse.List.Selected()
-	bad := countBad(shown)
-	room := h - n - BoolInt(bad > 0) - BoolInt(bad < n) - BoolInt(bad > 0 && bad < n)
-	details := explain(sc, shown, selected, w, room)
+	details := explain(sc, first, shown, selected, w, h-n-headingLines(gradesOf(sc, first, first+n)))
 	var blocks []findingBlock
 	for i := range shown {
 		f := &shown[i]
-		if i == 0 || f.Severity != shown[i-1].Severity {
-			blocks = append(blocks, findingBlock{[]string{severityHeading(sc, f.Severity, w)}, true})
+		is := gradeAt(sc, first+i)
+		if i == 0 || is != gradeAt(sc, first+i-1) {
+			blocks = append(blocks, findingBlock{[]string{gradeHeading(sc, is, w)}, true})
 		}
-		lines := []string{findingLine(sc, f, KeyOf(f) == selected, details[i].lines() > 0, w)}
+		lines := []string{findingLine(sc, f, is, KeyOf(f) == selected, details[i].lines() > 0, w)}
 		blocks = append(blocks, findingBlock{lines: append(lines, details[i].draw(sc, w)...)})
 	}
 	return joinBlocks(sc, blocks, w, h)
@@ -104,7 +127,7 @@ func findingList(sc *Scene, w, h int) []string {
 
 // explain gives lines to the findings that are explained, of room lines: briefly all of them, then in full as many as
 // have room. The one under the cursor comes first, and in full at once if the person has chosen it.
-func explain(sc *Scene, shown []diagnose.Finding, selected FindingKey, w, room int) []detail {
+func explain(sc *Scene, first int, shown []diagnose.Finding, selected FindingKey, w, room int) []detail {
 	details := make([]detail, len(shown))
 	grow := func(i, most int) { room -= details[i].grow(min(room+details[i].lines(), most)) }
 	var order []int
@@ -112,7 +135,7 @@ func explain(sc *Scene, shown []diagnose.Finding, selected FindingKey, w, room i
 		switch here := KeyOf(&shown[i]) == selected; {
 		case here:
 			order = slices.Insert(order, 0, i)
-		case shown[i].Severity == verdict.Bad:
+		case gradeAt(sc, first+i) == gradeBad:
 			order = append(order, i)
 		default:
 			continue
@@ -157,12 +180,12 @@ func joinBlocks(sc *Scene, blocks []findingBlock, w, h int) []string {
 	return lines
 }
 
-func severityHeading(sc *Scene, s verdict.Severity, w int) string {
-	n, text := countBad(sc.Findings), "NEEDS A PERSON"
-	if s != verdict.Bad {
-		n, text = len(sc.Findings)-n, "WORTH A LOOK"
-	}
-	return sc.Theme.Line(w).Skip(1).Put(sc.Theme.Severity(s), text).Skip(1).Put("", format.Count(n)).Done()
+// gradeHeading draws the heading of the findings of a grade, with their number.
+func gradeHeading(sc *Scene, is grade, w int) string {
+	text := [...]string{"NEEDS A PERSON", "WORTH A LOOK", "KNOWN"}[is]
+	st := [...]paint.Style{sc.Theme.Bad, sc.Theme.Warn, sc.Theme.Dim}[is]
+	n := gradesOf(sc, 0, len(sc.Findings))[is]
+	return sc.Theme.Line(w).Skip(1).Put(st, text).Skip(1).Put("", format.Count(n)).Done()
 }
 
 // The widths of the columns of a finding's line.
@@ -175,7 +198,7 @@ const (
 )
 
 // findingLine draws a finding in one line: what is wrong, where, and since when; explained: its cause stands below.
-func findingLine(sc *Scene, f *diagnose.Finding, selected, explained bool, w int) string {
+func findingLine(sc *Scene, f *diagnose.Finding, is grade, selected, explained bool, w int) string {
 	th := &sc.Theme
 	since, sinceCells, source := th.Age(f.Since, sc.Now), findingAge, paint.Clean(f.Source)
 	if w >= wideFinding {
@@ -188,6 +211,9 @@ func findingLine(sc *Scene, f *diagnose.Finding, selected, explained bool, w int
 		source = "several"
 	}
 	st, l := th.Severity(f.Severity), th.Line(w)
+	if is == gradeKnown {
+		st = th.Dim
+	}
 	if l.Cursor(selected); selected {
 		l.Over += st // reverse video alone would hide the severity
 	}
@@ -197,12 +223,12 @@ func findingLine(sc *Scene, f *diagnose.Finding, selected, explained bool, w int
 	}
 	names := min(mostSourceName, w/6)
 	end := w - 1 - sinceCells - 2 - names - 2
-	l.Skip(1).Put(paint.When(f.Severity == verdict.Bad, th.Strong), th.Cut(f.Title, end-l.X))
+	l.Skip(1).Put(paint.When(is == gradeBad, th.Strong), th.Cut(f.Title, end-l.X))
 	if room := end - l.X - 2; !explained && room >= leastCause {
 		l.Skip(2).Put(th.Dim, th.Cut(f.Brief(), room))
 	}
 	l.To(end+2).Cell(th.Dim, source, names).Skip(2)
-	return l.Put(paint.When(f.Severity == verdict.Bad, st), paint.When(since != "?", since)).Done()
+	return l.Put(paint.When(is == gradeBad, st), paint.When(since != "?", since)).Done()
 }
 
 // typedSource returns the name of a source with its type: "redis leases".
@@ -290,11 +316,12 @@ func (d *detail) draw(sc *Scene, w int) (lines []string) {
 func moreFindings(sc *Scene) string {
 	first, n := visibleFindings(sc)
 	more := len(sc.Findings) - n
+	all, seen := gradesOf(sc, 0, len(sc.Findings)), gradesOf(sc, first, first+n)
 	if more <= 0 {
 		return ""
 	}
 	text := format.Count(more) + " more"
-	if bad := countBad(sc.Findings) - countBad(sc.Findings[first:first+n]); bad > 0 {
+	if bad := all[gradeBad] - seen[gradeBad]; bad > 0 {
 		text += ", " + format.Count(bad) + " " + sc.Theme.Marks[verdict.Bad]
 	}
 	return text + ": " + sc.Keys.KeyIn(keys.InPulse, keys.Down) + " "

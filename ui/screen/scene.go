@@ -90,7 +90,8 @@ type AuditState struct {
 
 // Attention is what is wrong, and why.
 type Attention struct {
-	Findings []diagnose.Finding
+	Findings []diagnose.Finding    // those that are muted last
+	Unmuted  int                   // the number of the others
 	Causes   map[sources.Ref]Cause // by the row that is explained
 	Mutes    []mute.Mute           // that have not ended
 	Muted    mute.Decision         // what they hold back

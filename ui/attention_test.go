@@ -14,6 +14,7 @@ import (
 	"coordtop/internal/mute"
 	"coordtop/sources"
 	"coordtop/ui/dialog"
+	"coordtop/ui/screen"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
@@ -340,5 +341,41 @@ func TestMutedProblemsLookAsTheyWereReviewed(t *testing.T) {
 			}
 			golden(t, c.file, got)
 		})
+	}
+}
+
+func TestPulseKeepsWhatIsKnownBelowAndCountsItApart(t *testing.T) {
+	t.Parallel()
+	d, keeper := mutedBoard(120, 30)
+	d.muting("1")
+	d.shows(t, "NEEDS A PERSON 2")
+	d.muting("i", "'INC-7", "enter")
+	d.shows(t, "NEEDS A PERSON 1")
+	d.shows(t, "WORTH A LOOK 1")
+	d.shows(t, "KNOWN 1")
+	if len(keeper.list) != 1 || d.Unmuted != 2 || d.Muted.Findings[2] == nil || d.Muted.Findings[0] != nil {
+		t.Errorf("%+v, %d of %d findings are not muted", keeper.list, d.Unmuted, len(d.Findings))
+	}
+	d.muting("G", "i")
+	d.shows(t, "NEEDS A PERSON 2")
+	d.showsNot(t, "KNOWN")
+}
+
+func TestPulseIsNotTheFirstScreenForWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	st := uitest.State(noon(), lost("app:a"))
+	for _, known := range []bool{false, true} {
+		keeper := &testMuter{}
+		if known {
+			keeper.list = []mute.Mute{{ID: "x", At: noon().Add(-time.Minute), Until: noon().Add(time.Hour), Filter: "app", Servers: mute.ServersOf(st)}}
+		}
+		d := drive(newTestFeed(st), Options{Width: 120, Height: 30, Mutes: keeper, Start: StartAuto})
+		for range 2 {
+			d.feed.Pass(time.Second)
+			d.heeds(terminal.SecondMsg{})
+		}
+		if got := d.Shown == screen.Pulse; got == known {
+			t.Errorf("known %v: Pulse is first %v", known, got)
+		}
 	}
 }

@@ -1,0 +1,95 @@
+package ui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/diagnose"
+	"coordtop/internal/ground/format"
+	"coordtop/sources"
+	"coordtop/sources/verdict"
+	"coordtop/ui/paint"
+	"coordtop/ui/terminal"
+)
+
+// alerts call for a person while the window has no focus.
+type alerts struct {
+	terminal.Alert
+	away bool                           // the terminal said that the person looks at another window
+	seen map[sources.Ref]bool           // what needs a person and was called for, or was there while they looked
+	last map[diagnose.Pattern]time.Time // when a kind of finding was called for
+	due  string                         // for the terminal; "": nothing
+}
+
+// callEvery is the least time between two calls for one kind of finding.
+const callEvery = time.Minute
+
+// alert calls where something new needs a person who looks elsewhere, and says what was not delivered.
+func (m *model) alert() {
+	if m.options.Notified != nil {
+		if text := m.options.Notified(); text != m.Undelivered {
+			if m.Undelivered = text; text != "" {
+				m.SayFor(longMessage, paint.Clean(text))
+			}
+		}
+	}
+	if a := &m.alerts; a.On() && !m.feeds.replaying() {
+		if text := a.news(m.Findings[:m.Unmuted], m.Clock); text != "" {
+			a.due = a.Sequence(m.Title + ": " + text)
+		}
+	}
+}
+
+// news returns what is new since the person looked, and can be called for at now; "": nothing.
+func (a *alerts) news(findings []diagnose.Finding, now time.Time) (text string) {
+	seen, more := map[sources.Ref]bool{}, 0
+	for i := range findings {
+		f := &findings[i]
+		if f.Severity != verdict.Bad {
+			continue
+		}
+		refs := []sources.Ref{{Source: f.Source}}
+		if len(f.Rows) > 0 {
+			refs = refs[:0]
+			for j := range f.Rows {
+				refs = append(refs, f.Rows[j].Ref)
+			}
+		}
+		fresh := false
+		for _, ref := range refs {
+			fresh = fresh || !a.seen[ref]
+		}
+		if last, called := a.last[f.Pattern]; a.away && fresh && called && last != now && now.Sub(last).Abs() < callEvery {
+			for _, ref := range refs {
+				seen[ref] = a.seen[ref] // it is called for later
+			}
+			continue
+		}
+		for _, ref := range refs {
+			seen[ref] = true
+		}
+		switch {
+		case !a.away || !fresh:
+			continue
+		case text == "":
+			text = f.Title
+		default:
+			more++
+		}
+		a.last[f.Pattern] = now
+	}
+	if a.seen = seen; more > 0 {
+		text += ", and " + format.Count(more) + " more"
+	}
+	return text
+}
+
+// send returns the command that makes the terminal call; nil: nothing is due.
+func (a *alerts) send() tea.Cmd {
+	if a.due == "" {
+		return nil
+	}
+	defer func() { a.due = "" }()
+	return tea.Raw(a.due)
+}
