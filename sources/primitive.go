@@ -232,6 +232,17 @@ const (
 	ProgramAttr = "program"
 )
 
+// The keys of attributes from which causes of problems follow. WrongServer is of an owner, and says on which server
+// its programs should look for it; Vacuum is of a waiter, and names the transaction from which on vacuum keeps dead
+// rows for it. LockTable and Strays are of About.Config, and Odd if a person should do something: the lock table is
+// nearly full; there are keys on the wrong server.
+const (
+	WrongServer = "wrong server"
+	Vacuum      = "keeps dead rows since"
+	LockTable   = "lock table"
+	Strays      = "keys of another server"
+)
+
 // AttrOf returns the value of the first attribute with a key, or "" if there is none.
 func AttrOf(list []Attr, key string) string {
 	for i := range list {

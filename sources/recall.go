@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// Recall returns s with the history of its rows from the end of an earlier run: since when they are owned, or free, and
-// their former owners. It is for a program that reads the sources only once. Other rows of that run are not added,
-// unlike in a Hub that resumes it. The same source has the same name, type and address. Nothing is recalled if the
-// clock shows less than at the end of that run, nor for a row of which that run has a newer look. s does not change.
+// Recall returns s with the history of its rows from the end of an earlier run: since when they are owned, free or
+// awaited, the lengths of leases, how often they changed, their former owners, and what became of their server. It is for
+// a program that reads the sources only once. Other rows of that run are not added, unlike in a Hub that resumes it. The
+// same source has the same name, type and address. Nothing is recalled if the clock shows less than at the end of that
+// run, nor for a row of which that run has a newer look. s does not change.
 func (k *Keyframe) Recall(s *State) *State {
 	if s.At.Before(k.At.Wall) {
 		return s
@@ -25,7 +26,14 @@ func (k *Keyframe) Recall(s *State) *State {
 		}
 	}
 	all, listed := *s, map[Ref]bool{}
-	all.Rows = slices.Clone(s.Rows)
+	all.Rows, all.Scopes = slices.Clone(s.Rows), slices.Clone(s.Scopes)
+	for i := range all.Scopes {
+		is := &all.Scopes[i]
+		was := find(k.Scopes, func(was *ScopeFacts) bool { return was.Source == is.Source && was.Name == is.Name })
+		if was != nil && is.About.Became == "" && same[is.Source] && was.About.Incarnation == is.About.Incarnation {
+			is.About.Became, is.About.BecameHow = was.About.Became, was.About.BecameHow
+		}
+	}
 	for slot, row := range s.Rows {
 		if row != nil {
 			listed[row.Ref] = true
@@ -103,6 +111,10 @@ func (r *Row) recalling(was *Row, l look) *Row {
 	case was.Nobody.How != Unknown:
 		is.Nobody = was.Nobody
 	}
+	is.recallLengths(was)
+	if is.Activity == nil {
+		is.Activity = was.Activity
+	}
 	is.Terms = slices.Clip(was.Terms)
 	if n := len(was.Terms); n > 0 && was.Terms[n-1].End.How == Unknown {
 		goesOn = len(is.Owners) == 1 && len(was.Owners) == 1 && l.goesOn(&was.Owners[0], &is.Owners[0])
@@ -115,6 +127,27 @@ func (r *Row) recalling(was *Row, l look) *Row {
 		is.Terms = append(is.Terms, r.Terms...)
 	}
 	return &is
+}
+
+// recallLengths adds since when the waiters that waited already have waited, and the length of a lease that was not
+// renewed since, if the first look does not tell them.
+func (r *Row) recallLengths(was *Row) {
+	is := *r.Primitive
+	is.Owners, is.Queue.Waiters = slices.Clone(is.Owners), slices.Clone(is.Queue.Waiters)
+	if len(is.Owners) == 1 && len(was.Owners) == 1 && sameTerm(&was.Owners[0], &is.Owners[0]) && sameDeadline(&was.Owners[0], &is.Owners[0]) {
+		is.Owners[0].Lease = max(is.Owners[0].Lease, was.Owners[0].Lease) // what is left at the first look is less
+	}
+	waited := map[waiterKey]Stamp{}
+	for i := range was.Queue.Waiters {
+		waited[was.Queue.Waiters[i].key()] = was.Queue.Waiters[i].Since
+	}
+	for i := range is.Queue.Waiters {
+		w := &is.Queue.Waiters[i]
+		if since := waited[w.key()]; since.How != Unknown && (w.Since.How == Unknown || w.Since.How == AtLeast) {
+			w.Since = since
+		}
+	}
+	r.Primitive = &is
 }
 
 // believed returns the time up to which a row of the earlier run is believed: the last answer, or one pause before it

@@ -130,7 +130,7 @@ func (s *server) news(stats *dflockwire.Stats, pause time.Duration) *sources.Abo
 	now := &sources.About{
 		Mode: "polling", Sampling: pause, Version: versionOf(s.pings, stats.Signals), RoundTrip: stats.Answered.Sub(stats.Asked),
 		Incarnation: s.table.incarnation(), Became: "the server was restarted, and its locks are gone", BecameHow: sources.Inferred,
-		Warnings: s.table.warnings(),
+		Warnings: s.table.warnings(), Config: s.table.facts(),
 	}
 	if s.about != nil && s.about.Same(now) {
 		return nil

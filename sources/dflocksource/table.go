@@ -205,9 +205,17 @@ func (t *table) ownerOf(r *row) sources.Owner {
 		Lease: r.lease.length(), Renewed: r.lease.renewed, Expires: r.lease.told,
 	}
 	if home := t.o.home(r.name); home != t.space {
-		o.Attrs = []sources.Attr{{Key: "wrong server", Value: "its hash says " + home, Odd: true}}
+		o.Attrs = []sources.Attr{{Key: sources.WrongServer, Value: "its hash says " + home, Odd: true}}
 	}
 	return o
+}
+
+// facts returns the facts about the server as a whole.
+func (t *table) facts() []sources.Attr {
+	if t.strays == 0 {
+		return nil
+	}
+	return []sources.Attr{{Key: sources.Strays, Value: fmt.Sprintf("%s, such as %s", format.Count(t.strays), format.Clean(t.stray, 60)), Odd: true}}
 }
 
 // warnings returns sentences about the server as a whole.

@@ -38,7 +38,7 @@ func (w *watcher) describe() *sources.About {
 
 func (w *watcher) facts() []sources.Attr {
 	list := []sources.Attr{{Key: "database", Value: w.server.database}, {Key: "user", Value: w.server.user}}
-	list = append(list, sources.Attr{Key: "lock table", Value: fmt.Sprintf("%d entries (%d x (%d + %d)), %d %% taken by advisory locks",
+	list = append(list, sources.Attr{Key: sources.LockTable, Odd: w.full() >= fullAt, Value: fmt.Sprintf("%d entries (%d x (%d + %d)), %d %% taken by advisory locks",
 		w.server.capacity.entries(), w.server.capacity.perTransaction, w.server.capacity.connections, w.server.capacity.prepared, w.full())})
 	if open, _ := w.notifications.listening(); open {
 		list = append(list, sources.Attr{Key: "channels", Value: strings.Join(w.notifications.channels, " ")})

@@ -50,6 +50,7 @@ type identity struct {
 type doings struct {
 	state, waits, query           string // waits is, for example, "Lock/advisory"; "" if none
 	owns                          string // its locks that are not watched
+	xmin                          string // the transaction from which on vacuum keeps dead rows for it, while it waits for a lock; "": none
 	transaction, queried, changed int64  // Unix µs of the server; 0: none, or hidden
 }
 
@@ -136,7 +137,7 @@ const lookMark = "/* " + clientName + " */"
 const sessionsSQL = lookMark + ` select pg_catalog.clock_timestamp(), pg_catalog.pg_is_in_recovery(), pg_catalog.pg_postmaster_start_time(),
  pg_catalog.pg_backend_pid(), a.pid, a.datid, a.datname::text, a.usename::text, a.application_name, pg_catalog.host(a.client_addr), a.client_port,
  a.backend_type, a.backend_start, a.state, a.wait_event_type, a.wait_event, pg_catalog.left(a.query, 512),
- a.xact_start, a.query_start, a.state_change
+ a.xact_start, a.query_start, a.state_change, a.backend_xmin
  from (select 1) one left join pg_catalog.pg_stat_activity a on a.pid = any($1::int4[])
  or (a.query like '%pg_try_advisory%' and a.query not like '` + lookMark + `%')`
 
@@ -152,7 +153,7 @@ func newStatements(major int) *statements {
 	}
 	return &statements{
 		locks:    pgwire.Statement{Name: "locks", SQL: fmt.Sprintf(locksSQL, since), Columns: 9},
-		sessions: pgwire.Statement{Name: "sessions", SQL: sessionsSQL, Columns: 20},
+		sessions: pgwire.Statement{Name: "sessions", SQL: sessionsSQL, Columns: 21},
 		prepared: pgwire.Statement{Name: "prepared", SQL: preparedSQL, Columns: 5},
 		blocking: pgwire.Statement{Name: "blocking", SQL: blockingSQL, Columns: 2},
 	}
@@ -272,7 +273,9 @@ func readActivity(f fields) activity {
 	}
 	a.who.client, a.who.address = clientText(f), f.text(9)
 	if !f.null(14) && a.does.state != "idle" { // an idle session waits for its client; that is no news
-		a.does.waits = f.text(14) + "/" + f.text(15)
+		if a.does.waits = f.text(14) + "/" + f.text(15); f.text(14) == "Lock" {
+			a.does.xmin = f.text(20)
+		}
 	}
 	return a
 }

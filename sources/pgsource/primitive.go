@@ -204,6 +204,7 @@ func (s *session) attrs(c clock) []sources.Attr {
 		list[len(list)-1].Odd = true
 	}
 	add("waits for", s.does.waits)
+	add(sources.Vacuum, s.does.xmin)
 	add("query", s.query)
 	if !s.since.IsZero() {
 		add("backend start", instant(s.since))
