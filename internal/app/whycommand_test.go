@@ -46,7 +46,7 @@ func TestWhyExplainsAnInstantOfTheRecording(t *testing.T) {
 	for _, r := range a.Findings[0].Reasons {
 		sure += r.Sure + " "
 	}
-	if text := a.Findings[0].Reasons[0].Text; sure != "told possible possible " || !strings.HasPrefix(text, "host-1 owned it until ") {
+	if text := a.Findings[0].Reasons[0].Text; sure != "told possible possible possible " || !strings.HasPrefix(text, "host-1 owned it until ") {
 		t.Errorf("nobody told why it ended: %+v", a.Findings[0].Reasons)
 	}
 	if a = why(t, w, int(exitFailed), "--at", at(20*time.Second)); len(a.Findings) != 1 || a.Findings[0].Pattern != "no-end" {

@@ -20,6 +20,18 @@
 // is one function (see the list in find.go). It claims the rows that it explains; the order of the list says
 // which explanation comes first where several fit one row.
 //
+// # What is not found
+//
+//   - A session of Postgres that waits for its own shared lock: a session never waits for itself there, and of two that
+//     wait for each other the server ends one. So a ring is one of YDB, or of several sources.
+//   - A ring with an owner of a plain Redis lock: Redis does not tell who waits.
+//   - Whether a lease of Redis or dflockd that ended early was given up by its owner: others can delete the key, or end
+//     the connection. YDB tells neither.
+//   - A clock that was set: no server tells of the clocks of its clients, and a step of our own clock moves times, not
+//     owners. Package sources reports it as an event.
+//   - A key on the wrong server, and a lock table that is nearly full, are no fault of a row: each is a Finding of its
+//     source, from what the source says of itself.
+//
 // Find is pure: it reads no clock and does no input or output. Its time grows with the number of problem
 // rows, not of all rows. What others wrote is cleaned and cut, so all texts are fit for a terminal. It is
 // safe for concurrent use.

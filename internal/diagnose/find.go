@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/sources/origin"
 	"coordtop/sources/verdict"
 )
 
@@ -24,6 +25,9 @@ type Input struct {
 	// Past returns the terms of a row that only a recording knows, those of the last hour, the oldest first.
 	// Nil: nothing was recorded, or read.
 	Past func(sources.Ref) []sources.Term
+	// Known counts the rows of a source that a recording has, and says when its server answered last. Nil: nothing
+	// was recorded, or the State has them.
+	Known func(source string) (rows int, alive time.Time)
 	// Acts are the events of what people did: they name who ended something by force.
 	Acts []sources.Event
 	// Runbooks are the URLs of the config.
@@ -48,7 +52,7 @@ func ProblemRows(j *verdict.Judge, now time.Time) (list []*sources.Row) {
 
 // Find explains the problems of rows and sources, the gravest first.
 func Find(in *Input) []Finding {
-	f := &finder{in: in}
+	f := &finder{in: in, origins: map[any]origin.Origin{}}
 	for _, row := range in.Rows {
 		f.add(row)
 	}
@@ -60,6 +64,7 @@ func Find(in *Input) []Finding {
 		(*finder).rings,
 		(*finder).slowServers,
 		(*finder).oneByOne,
+		(*finder).oddServers,
 	} {
 		pattern(f)
 	}
@@ -79,6 +84,9 @@ type finder struct {
 	cases []*problemRow
 	found []Finding
 	owned map[[2]string]int // see Input.Owned; nil: not counted yet
+	graph map[string][]wait // see waits
+
+	origins map[any]origin.Origin // of a label, or of a *sources.Owner: an expression costs much, and labels repeat
 }
 
 // problemRow is a row that no pattern has explained yet, unless taken.

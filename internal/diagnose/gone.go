@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -8,7 +9,6 @@ import (
 	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
 	"coordtop/sources"
-	"coordtop/sources/origin"
 	"coordtop/sources/verdict"
 )
 
@@ -19,15 +19,20 @@ const (
 	sessionsWithin = 5 * time.Second
 )
 
-// lostTogether joins the rows that one host, or one session, lost at the same time without a release.
+// lostTogether joins the rows that one host, or one session, lost or gave up at the same time.
 func (f *finder) lostTogether() {
 	byOwner := map[string][]*problemRow{}
 	for _, c := range f.open(verdict.NoLeader) {
-		if c.last == nil || !unwished(c.last) || f.forcedBy(c) != "" {
+		if c.last == nil || f.forcedBy(c) != "" {
 			continue
 		}
-		key, within := formerHost(c), c.last.Cause.String()
-		byOwner[within+" "+key] = append(byOwner[within+" "+key], c)
+		switch c.last.Cause {
+		case sources.CauseExpired, sources.CauseSession, sources.CauseReleased, sources.CauseUnknown:
+		default:
+			continue
+		}
+		key := fmt.Sprint(c.last.Cause, " ", f.resigned(c), " ", f.formerHost(c))
+		byOwner[key] = append(byOwner[key], c)
 	}
 	for _, key := range sortedKeys(byOwner) {
 		within := sessionsWithin
@@ -48,29 +53,40 @@ func unwished(t *sources.Term) bool {
 }
 
 // formerHost returns the name under which a former owner's losses are joined.
-func formerHost(c *problemRow) string { return origin.OfRef(c.last.Owner).Name() }
+func (f *finder) formerHost(c *problemRow) string { return f.originNamed(c.last.Owner.Name()).Name() }
 
 // ownerHost returns the host of the only owner of a row; "": there is not one, or it is not known.
-func ownerHost(row *sources.Row) string {
+func (f *finder) ownerHost(row *sources.Row) string {
 	if len(row.Owners) != 1 {
 		return ""
 	}
-	return origin.OfOwner(&row.Owners[0]).Host
+	return f.originOf(&row.Owners[0]).Host
 }
 
 // goneTogether explains rows that were lost at the same time.
 func (f *finder) goneTogether(rows []*problemRow) Finding {
-	who, last := formerHost(rows[0]), rows[len(rows)-1].last
-	one := Finding{Pattern: OwnerTogether, Who: []string{who}, Title: things(rows) + " have no " + ownerWord(rows)}
-	how := "their sessions ended"
-	if last.Cause == sources.CauseExpired {
-		how = "their leases ran out"
+	who, last := f.formerHost(rows[0]), rows[len(rows)-1].last
+	one := Finding{Pattern: OwnerTogether, Who: []string{label(who)}, Title: things(rows) + " have no " + ownerWord(rows)}
+	how, why := "their sessions ended ", f.whyGone(rows[0])
+	switch {
+	case last.Cause == sources.CauseExpired:
+		how = "their leases ran out "
+	case f.resigned(rows[0]):
+		one.Pattern, how, why = LeaderResigned, "it gave them up ", nil
+	case last.Cause == sources.CauseReleased:
+		one.Pattern, how = LeaderGone, "their leases were not over, and all ended "
+	case last.Cause == sources.CauseUnknown:
+		one.Pattern, how = LeaderGone, "all ended "
 	}
-	spread := last.End.At.Sub(rows[0].last.End.At)
-	one.Reasons = append([]Reason{{"all were owned by " + label(who) + " until " + f.clock(rows[0].last.End.At) + "; " + how + " within " + format.Precise(spread),
-		sureOf(last)}}, whyGone(last)...)
-	if n := f.alive(who); n > 0 {
-		one.Reasons = append(one.Reasons, Reason{label(who) + " still owns " + format.Count(n) + " others, so not all of it is gone", Told})
+	if spread := last.End.At.Sub(rows[0].last.End.At); spread < 100*time.Millisecond {
+		how += "at once"
+	} else {
+		how += "within " + format.Precise(spread)
+	}
+	one.Reasons = append([]Reason{{"all were owned by " + label(who) + " until " + f.clock(rows[0].last.End.At) + "; " + how,
+		sureOf(last)}}, why...)
+	if n := f.alive(who); n > 0 && one.Pattern != LeaderResigned {
+		one.Reasons = append(one.Reasons, Reason{label(who) + " still owns " + format.Count(n) + have(n, " other", " others") + ", so not all of it is gone", Told})
 	}
 	one.Effect = f.whoElse(rows)
 	one.Steps = []Step{{"look at " + label(who) + ": its process, load, network", AtOwner, ""},
@@ -96,15 +112,38 @@ func sureOf(t *sources.Term) Sure {
 }
 
 // whyGone names what fits an owner that is gone without a release. None is preferred.
-func whyGone(t *sources.Term) []Reason {
-	if t.Cause == sources.CauseSession {
-		reasons := []Reason{{"it was killed or restarted", Possible}, {"its connection was cut", Possible}}
-		if t.How != sources.Told {
-			reasons = append(reasons, Reason{"it released it and closed its connection", Possible})
-		}
-		return reasons
+func (f *finder) whyGone(c *problemRow) []Reason {
+	possible := []string{"it was killed", "it is paused", "it is cut off from the server"}
+	redis := f.typeOf(c.row.Source) == "redis"
+	switch {
+	case c.last.Cause == sources.CauseSession && c.last.How == sources.Told:
+		possible = []string{"it was killed or restarted", "its connection was cut"}
+	case c.last.Cause == sources.CauseSession:
+		possible = []string{"it was killed or restarted", "its connection was cut", "it released it and closed its connection"}
+	case c.last.Cause == sources.CauseReleased && redis:
+		possible = []string{"it gave it up", "somebody deleted the key"}
+	case c.last.Cause == sources.CauseReleased:
+		possible = []string{"it gave it up", "its connection ended: it was killed, stopped or cut off"}
+	case c.last.Cause == sources.CauseUnknown && redis:
+		possible = []string{"it gave it up", "its lease ran out", "somebody deleted the key"}
+	case c.last.Cause == sources.CauseUnknown:
+		possible = []string{"it gave it up", "its session ended: it was killed, stopped or cut off"}
 	}
-	return []Reason{{"it was killed", Possible}, {"it is paused", Possible}, {"it is cut off from the server", Possible}}
+	var reasons []Reason
+	for _, text := range possible {
+		reasons = append(reasons, Reason{text, Possible})
+	}
+	if c.last.Cause == sources.CauseUnknown {
+		reasons = append(reasons, f.evicts(c.row)...)
+	}
+	return append(reasons, f.pooled(c.row)...)
+}
+
+// resigned reports whether an owner gave up what it had. Of a lease that ended early Redis and dflockd do not tell
+// whether its owner ended it.
+func (f *finder) resigned(c *problemRow) bool {
+	kind := f.typeOf(c.row.Source)
+	return c.last.Cause == sources.CauseReleased && (c.last.How != sources.Inferred || kind != "redis" && kind != "dflockd")
 }
 
 // alive counts the rows that somebody of this name still owns, as far as the sources answer.
@@ -127,7 +166,7 @@ func (f *finder) countOwned(source, name string) int {
 		f.owned = map[[2]string]int{}
 		for _, row := range f.in.Judge.State.Rows {
 			if row != nil && len(row.Owners) == 1 {
-				f.owned[[2]string{row.Source, origin.OfOwner(&row.Owners[0]).Name()}]++
+				f.owned[[2]string{row.Source, f.originOf(&row.Owners[0]).Name()}]++
 			}
 		}
 	}
@@ -156,7 +195,10 @@ func (f *finder) whoElse(rows []*problemRow) string {
 	case known:
 		return "nobody campaigns for " + have(len(rows), "it", "any of them")
 	}
-	return "nobody else was seen in the last hour"
+	if slices.ContainsFunc(rows, func(c *problemRow) bool { return c.last != nil }) {
+		return "nobody else was seen in the last hour"
+	}
+	return "nobody was seen in the last hour"
 }
 
 // formerLeaders names who else owned a row in the last hour, without the last owner.
@@ -198,7 +240,7 @@ func (f *finder) vacancy(c *problemRow) Finding {
 		return f.neverOwned(c, one, look)
 	}
 	who, at := label(c.last.Owner.Name()), f.clock(c.last.End.At)
-	host := label(formerHost(c))
+	host := label(f.formerHost(c))
 	if host != who {
 		one.Who = []string{host}
 	} else {
@@ -214,7 +256,7 @@ func (f *finder) vacancy(c *problemRow) Finding {
 		one.Pattern = EndedByForce
 		one.Reasons = []Reason{{who + " was ended by force at " + at, sure}}
 		one.Steps = []Step{{"see who did it, and why", AtEvents, ""}, look}
-	case c.last.Cause == sources.CauseReleased:
+	case f.resigned(c):
 		one.Pattern = LeaderResigned
 		one.Reasons = []Reason{{who + " gave it up at " + at, sure}}
 		one.Steps = []Step{look}
@@ -228,14 +270,17 @@ func (f *finder) vacancy(c *problemRow) Finding {
 		if c.last.Cause == sources.CauseExpired {
 			how = "its lease ran out"
 		}
-		one.Reasons = append([]Reason{{who + " owned it until " + at + ": " + how, sure}}, whyGone(c.last)...)
-		if n := f.alive(formerHost(c)); n > 0 {
+		one.Reasons = append([]Reason{{who + " owned it until " + at + ": " + how, sure}}, f.whyGone(c)...)
+		if n := f.alive(f.formerHost(c)); n > 0 {
 			one.Reasons = append(one.Reasons, Reason{host + " still owns " + format.Count(n) + have(n, " other", " others") + ", so not all of it is gone", Told})
 		}
 		one.Steps = []Step{{"look at " + host + ": its process, load, network", AtOwner, ""}, look}
 	default:
-		one.Reasons = []Reason{{who + " owned it until " + at, Told}, {"it gave it up", Possible}, {"it lost it", Possible}}
-		one.Reasons = append(one.Reasons, f.evicts(c.row)...)
+		text := who + " owned it until " + at
+		if c.last.Cause == sources.CauseReleased {
+			text += "; its lease was not over"
+		}
+		one.Reasons = append([]Reason{{text, Told}}, f.whyGone(c)...)
 		one.Steps = []Step{{"look at " + host, AtOwner, ""}, look}
 	}
 	if c.row.Kind != sources.KindElection && one.Pattern == LeaderGone {
@@ -265,11 +310,19 @@ func (f *finder) neverOwned(c *problemRow, one Finding, look Step) Finding {
 // evicts returns the reason that a server which drops keys when its memory is full may have dropped this
 // one, too.
 func (f *finder) evicts(row *sources.Row) []Reason {
-	if st := f.in.Judge.State; row.Scope < len(st.Scopes) {
-		for _, w := range st.Scopes[row.Scope].About.Warnings {
-			if strings.Contains(w, "maxmemory-policy") {
-				return []Reason{{"the server dropped the key because its memory is full", Possible}}
-			}
+	return f.warned(row, "maxmemory-policy", "the server dropped the key because its memory is full")
+}
+
+// pooled returns the reason that a pooler which lends its sessions may have ended a session, or given it to others.
+func (f *finder) pooled(row *sources.Row) []Reason {
+	return f.warned(row, "pooler in transaction", "its session belongs to a pooler in transaction mode, which closes it or gives it to others")
+}
+
+// warned returns a possible reason where the source of a row warns of something.
+func (f *finder) warned(row *sources.Row, of, text string) []Reason {
+	for _, w := range f.about(row).Warnings {
+		if strings.Contains(w, of) {
+			return []Reason{{text, Possible}}
 		}
 	}
 	return nil

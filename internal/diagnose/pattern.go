@@ -27,6 +27,8 @@ const (
 	Flapping
 	PermitsTaken
 	Absent
+	LockTableFull
+	WrongServer
 	patterns
 )
 
@@ -38,7 +40,7 @@ var patternTable = [patterns]struct{ name, when string }{
 	OwnerTogether:   {"owner-gone", "one host, or one session, lost several at the same time, or lost one without releasing it"},
 	TwoOwners:       {"two-owners", "two own what only one may own"},
 	Ring:            {"ring", "sessions wait for each other in a ring that no server breaks by itself"},
-	OwnUpgrade:      {"own-upgrade", "a session waits for an exclusive lock that its own shared lock keeps from it, or for a second one in another session of its own"},
+	OwnUpgrade:      {"own-upgrade", "a process waits in one session for what it owns in another"},
 	LeaderGone:      {"leader-gone", "an election has no leader, and the end of the last one was not told to be wished"},
 	LeaderResigned:  {"leader-resigned", "the last leader gave it up, and nobody took it"},
 	EndedByForce:    {"ended-by-force", "a person ended the ownership, and nobody took it"},
@@ -54,6 +56,8 @@ var patternTable = [patterns]struct{ name, when string }{
 	Flapping:        {"flapping", "an election is lost again and again"},
 	PermitsTaken:    {"permits-taken", "no permit of a semaphore was free for long while somebody waits"},
 	Absent:          {"absent", "a configured lock or semaphore does not exist"},
+	LockTableFull:   {"lock-table-full", "advisory locks take most of the lock table of a Postgres server"},
+	WrongServer:     {"wrong-server", "a dflockd server has keys that belong to another server of the list"},
 }
 
 // String is its name in JSON and in the config.

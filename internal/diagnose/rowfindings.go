@@ -6,20 +6,18 @@ import (
 
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
-	"coordtop/sources/origin"
 	"coordtop/sources/verdict"
 )
 
 // oneByOne explains the rows that no pattern of several rows has explained.
 func (f *finder) oneByOne() {
-	graph := f.waits()
 	for _, c := range f.open() {
 		var one Finding
 		switch c.problem.Fault {
 		case verdict.NoLeader:
 			one = f.vacancy(c)
 		case verdict.LongWait, verdict.Full:
-			one = f.longWait(c, graph)
+			one = f.longWait(c)
 		case verdict.NoTTL:
 			one = f.endless(c)
 		case verdict.Late:
@@ -38,14 +36,14 @@ func (f *finder) oneByOne() {
 // endless explains a lock that nothing ends.
 func (f *finder) endless(c *problemRow) Finding {
 	o := &c.row.Owners[slices.IndexFunc(c.row.Owners, func(o sources.Owner) bool { return o.Endless() })]
-	one := Finding{Pattern: Endless, Title: f.name(c.row.Ref) + " is owned without an end", Who: []string{label(origin.OfOwner(o).Name())}}
-	one.Reasons = []Reason{{where(o) + " owns it" + f.ownedFor(o) + ", and it has no TTL: it stays if its owner dies", Told}}
+	one := Finding{Pattern: Endless, Title: f.name(c.row.Ref) + " is owned without an end", Who: []string{label(f.originOf(o).Name())}}
+	one.Reasons = []Reason{{f.where(o) + " owns it" + f.ownedFor(o) + ", and it has no TTL: it stays if its owner dies", Told}}
 	if c.row.NoTTLByDesign() {
 		library, _ := c.row.Format()
 		one.Reasons = append(one.Reasons, Reason{joined(" ", label(library), "never sets one"), Told})
 	}
 	one.Effect = f.waiting(c.row)
-	one.Steps = []Step{{"find out whether " + label(origin.OfOwner(o).Name()) + " still works", AtOwner, ""},
+	one.Steps = []Step{{"find out whether " + label(f.originOf(o).Name()) + " still works", AtOwner, ""},
 		{"release it by force if its owner is gone", AtActions, command("release", c.row.Ref)}}
 	return one
 }
@@ -60,7 +58,7 @@ func (f *finder) late(c *problemRow) Finding {
 	}
 	one := Finding{Pattern: RenewsLate}
 	if o != nil {
-		who, one.Who = where(o), []string{label(origin.OfOwner(o).Name())}
+		who, one.Who = f.where(o), []string{label(f.originOf(o).Name())}
 	}
 	one.Title = f.name(c.row.Ref) + ": the renewal of " + who + " is late"
 	text := who + " has not renewed in time"
@@ -89,7 +87,7 @@ func (f *finder) flapping(c *problemRow) Finding {
 	losses, owners, expired := f.lostWithin(c.row, within)
 	text := format.Count(c.row.Losses(f.in.Now, within)) + " losses in " + format.Age(within)
 	if period := usualPause(losses); period > 0 {
-		text += ", one about every " + format.Precise(period.Round(time.Second))
+		text += ", one about every " + format.Precise(period.Round(100*time.Millisecond))
 	}
 	one.Reasons = []Reason{{text, Told}}
 	if len(owners) > 0 {
@@ -99,12 +97,34 @@ func (f *finder) flapping(c *problemRow) Finding {
 	if o := leader(c.row); o != nil && o.Lease > 0 && o.RenewEvery() > 0 && o.RenewEvery() > o.Lease/2 {
 		one.Reasons = append(one.Reasons, Reason{"its TTL of " + format.Precise(o.Lease) + " leaves little room: it is renewed every " + format.Precise(o.RenewEvery().Round(100*time.Millisecond)), Inferred})
 	} else if expired > 0 {
-		one.Reasons = append(one.Reasons, Reason{"its owners pause for longer than the TTL", Possible}, Reason{"the server or the network is slow", Possible},
-			Reason{"a program restarts again and again", Possible})
+		one.Reasons = append(one.Reasons, Reason{"its TTL is shorter than the pauses of its owners", Possible}, Reason{"the server or the network is slow", Possible})
+		if again := f.retaken(c.row); again > 0 {
+			one.Reasons = slices.Insert(one.Reasons, 1, Reason{"the same process took it again each time, after " + format.Precise(again.Round(100*time.Millisecond)), Told})
+		} else {
+			one.Reasons = append(one.Reasons, Reason{"a program restarts again and again", Possible})
+		}
 	}
 	one.Effect = "each loss stops the leader's work until the next one leads"
 	one.Steps = []Step{{"see when, and who", AtTimeline, command("history", c.row.Ref, "--gaps")}}
 	return one
+}
+
+// retaken returns after which usual time the same process took again what it had lost each time; 0: others took it too,
+// or the name of its owner is not that of a process.
+func (f *finder) retaken(row *sources.Row) time.Duration {
+	var gaps []time.Duration
+	for i := range row.Terms[:max(len(row.Terms)-1, 0)] {
+		was, is := &row.Terms[i], &row.Terms[i+1]
+		if was.Owner.Name() != is.Owner.Name() || f.originNamed(was.Owner.Name()).Host == "" {
+			return 0
+		}
+		gaps = append(gaps, is.Start.At.Sub(was.End.At))
+	}
+	if len(gaps) == 0 {
+		return 0
+	}
+	slices.Sort(gaps)
+	return gaps[len(gaps)/2]
 }
 
 // leader returns the only owner of a row; nil: there is not one.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"coordtop/internal/ground/format"
@@ -21,7 +22,7 @@ func (f *finder) silentServers() {
 			continue
 		}
 		one := Finding{Pattern: ServerSilent, Source: s.Name, Title: f.source(s.Name) + " does not answer"}
-		alive := f.lastAnswer(s)
+		stale, alive := f.lastKnown(s)
 		if one.Severity = verdict.Bad; !alive.IsZero() {
 			one.Severity = verdict.Silence(f.in.Now.Sub(alive), &st.Thresholds)
 			one.Since = sources.Stamp{At: alive, How: sources.Seen}
@@ -30,16 +31,10 @@ func (f *finder) silentServers() {
 			one.Since = sources.Stamp{At: began, How: sources.AtLeast}
 		}
 		one.Reasons = []Reason{{outageText(s), Told}}
-		stale := 0
 		for _, c := range f.open() {
 			if c.row.Source == s.Name && c.verdict.Status == sources.StatusStale {
 				c.taken = true
 				one.Hidden++
-			}
-		}
-		for _, row := range st.Rows {
-			if row != nil && row.Source == s.Name {
-				stale++
 			}
 		}
 		if stale > 0 {
@@ -53,14 +48,23 @@ func (f *finder) silentServers() {
 	}
 }
 
-// lastAnswer returns the last answer of a source; zero: it never answered.
-func (f *finder) lastAnswer(s *sources.SourceStatus) (at time.Time) {
-	for i := range f.in.Judge.State.Scopes {
-		if c := &f.in.Judge.State.Scopes[i]; c.Source == s.Name && c.Health != sources.HealthLive {
+// lastKnown counts the rows of a source that are known as of its last answer, and returns that; zero: it never answered.
+func (f *finder) lastKnown(s *sources.SourceStatus) (rows int, at time.Time) {
+	st := f.in.Judge.State
+	for i := range st.Scopes {
+		if c := &st.Scopes[i]; c.Source == s.Name && c.Health != sources.HealthLive {
 			at = sources.Later(at, c.Alive)
 		}
 	}
-	return at
+	for _, row := range st.Rows {
+		if row != nil && row.Source == s.Name {
+			rows++
+		}
+	}
+	if at.IsZero() && f.in.Known != nil {
+		return f.in.Known(s.Name)
+	}
+	return rows, at
 }
 
 func outageText(s *sources.SourceStatus) string {
@@ -86,13 +90,15 @@ func (f *finder) twoOwners() {
 		for _, c := range rows {
 			var owners []string
 			for i := range c.row.Owners[:min(len(c.row.Owners), 3)] {
-				owners = append(owners, where(&c.row.Owners[i]))
+				owners = append(owners, f.where(&c.row.Owners[i]))
 			}
 			if len(owners) > 0 {
 				one.Reasons = append(one.Reasons, Reason{format.Series(owners, " and ") + have(len(owners), " owns it in ", " own it in ") + label(c.row.FullName()), Told})
 			}
 		}
-		if len(rows) > 1 {
+		if stray := wrongServer(rows); len(stray) > 0 {
+			one.Reasons = append(append(one.Reasons, stray...), Reason{"a program lists other servers, or in another order", Possible})
+		} else if len(rows) > 1 {
 			one.Reasons = append(one.Reasons,
 				Reason{"two servers that do not know of each other have the same lock", Possible},
 				Reason{"programs are configured with different servers", Possible})
@@ -104,6 +110,19 @@ func (f *finder) twoOwners() {
 			{"release one by force if it cannot be stopped", AtActions, command("release", rows[0].row.Ref)}}
 		f.explain(one, rows...)
 	}
+}
+
+// wrongServer names the rows that stand on a server on which their programs should not look for them.
+func wrongServer(rows []*problemRow) (reasons []Reason) {
+	for _, c := range rows {
+		for i := range c.row.Owners {
+			if home := sources.AttrOf(c.row.Owners[i].Attrs, sources.WrongServer); home != "" {
+				reasons = append(reasons, Reason{label(c.row.Space) + " is the wrong server for it: " + label(home), Told})
+				break
+			}
+		}
+	}
+	return reasons
 }
 
 // restartWithin is the most time between the first and the last end that one restart causes.
@@ -120,15 +139,20 @@ func (f *finder) restarts() {
 	for _, source := range sortedKeys(bySource) {
 		for _, rows := range chained(bySource[source], restartWithin) {
 			at := rows[0].last.End.At
-			one := Finding{Pattern: ServerRestarted, Title: things(rows) + have(len(rows), " has", " have") + " had no owner since a restart of " + f.source(source)}
 			sure, became := f.became(rows[0].row)
-			one.Reasons = []Reason{{became + " at " + f.clock(at) + ", and what was owned there was lost", sure}}
+			one := Finding{Pattern: ServerRestarted, Title: things(rows) + have(len(rows), " has", " have") + " had no owner since a restart of " + f.source(source)}
+			find := "find out why the server restarted, and whether its data is on disk"
+			if strings.HasPrefix(became, "another server") {
+				find = "find out whether the other server still runs, and lets anybody own the same"
+				one.Title = things(rows) + have(len(rows), " has", " have") + " had no owner since another server answers for " + f.source(source)
+			}
+			one.Reasons = []Reason{{"what was owned on " + label(rows[0].row.Space) + " was lost at " + f.clock(at) + ": " + became, sure}}
 			if len(rows) > 1 {
-				one.Reasons[0].Text += ": " + f.names(rows, 3)
+				one.Reasons = append(one.Reasons, Reason{"it was " + f.names(rows, 3), Told})
 			}
 			one.Effect = "the former owners may still work, in the belief that they own " + have(len(rows), "it", "them")
 			one.Steps = []Step{{"look why their programs do not take " + have(len(rows), "it", "them") + " again", AtRow, command("history", rows[0].row.Ref)},
-				{"find out why the server restarted, and whether its data is on disk", AtSources, ""}}
+				{find, AtSources, ""}}
 			f.explain(one, rows...)
 		}
 	}
@@ -136,10 +160,7 @@ func (f *finder) restarts() {
 
 // became describes what happened to the server of a row: "restarted without its data".
 func (f *finder) became(row *sources.Row) (Sure, string) {
-	var about sources.About
-	if st := f.in.Judge.State; row.Scope < len(st.Scopes) {
-		about = st.Scopes[row.Scope].About
-	}
+	about := f.about(row)
 	sure := Told
 	if about.BecameHow == sources.Inferred {
 		sure = Inferred
@@ -148,6 +169,41 @@ func (f *finder) became(row *sources.Row) (Sure, string) {
 		return sure, "the server was restarted"
 	}
 	return sure, format.Clean(about.Became, maxError)
+}
+
+// oddServers finds what a source says of its server that a person should look at, though no row shows it yet.
+func (f *finder) oddServers() {
+	st := f.in.Judge.State
+	for i := range st.Scopes {
+		c := &st.Scopes[i]
+		for _, a := range c.About.Config {
+			if !a.Odd || c.Health != sources.HealthLive {
+				continue
+			}
+			one := Finding{Severity: verdict.Warn, Source: c.Source, Reasons: []Reason{{format.Clean(a.Value, maxError), Told}}}
+			server := joined(" ", f.source(c.Source), label(c.Name))
+			look := Step{"look at its warnings", AtSources, "coordtop doctor " + format.ShellWord(c.Source)}
+			switch a.Key {
+			case sources.LockTable:
+				one.Pattern, one.Title = LockTableFull, "the lock table of "+server+" is nearly full"
+				one.Effect = "once it is full, no session gets another lock, of tables neither"
+				one.Steps = []Step{{"find out who owns so many advisory locks", AtOwner, ""}, {"raise max_locks_per_transaction", AtSources, look.Command}}
+			case sources.Strays:
+				if slices.ContainsFunc(f.found, func(one Finding) bool {
+					return one.Pattern == TwoOwners && slices.ContainsFunc(one.Rows, func(r Row) bool { return r.Source == c.Source })
+				}) {
+					continue // it says so
+				}
+				one.Pattern, one.Title = WrongServer, server+" has keys of another server"
+				one.Reasons = append(one.Reasons, Reason{"a program lists other servers, or in another order", Inferred})
+				one.Effect = "programs that look on the right server do not see who owns them: two may own one"
+				one.Steps = []Step{{"compare the server lists of the programs that own them", AtOwner, ""}, look}
+			default:
+				continue
+			}
+			f.found = append(f.found, one)
+		}
+	}
 }
 
 // slowLeast is the number of hosts that must be late at once before their server is suspected.
@@ -163,7 +219,7 @@ func (f *finder) slowServers() {
 		rows := bySource[source]
 		hosts := map[string]bool{}
 		for _, c := range rows {
-			hosts[ownerHost(c.row)] = true
+			hosts[f.ownerHost(c.row)] = true
 		}
 		if delete(hosts, ""); len(hosts) < slowLeast {
 			continue

@@ -2,13 +2,13 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/sources/origin"
-	"coordtop/sources/verdict"
 )
 
 // maxText is the most bytes that a sentence repeats of a text that others wrote, and maxError of an error.
@@ -30,6 +30,7 @@ func (f *finder) name(ref sources.Ref) string {
 // names joins the names of rows.
 func (f *finder) names(rows []*problemRow, most int) string {
 	var list []string
+	rows = slices.SortedFunc(slices.Values(rows), func(a, b *problemRow) int { return a.row.Ref.Compare(b.row.Ref) })
 	for _, c := range rows[:min(len(rows), most)] {
 		list = append(list, f.name(c.row.Ref))
 	}
@@ -48,6 +49,24 @@ func (f *finder) clock(t time.Time) string {
 // command returns a command line of this program about a primitive.
 func command(verb string, ref sources.Ref, flags ...string) string {
 	return strings.Join(append([]string{"coordtop", verb, format.ShellWord(ref.FullName())}, flags...), " ")
+}
+
+// typeOf returns the type of a source, as "redis".
+func (f *finder) typeOf(name string) string {
+	for i := range f.in.Judge.State.Sources {
+		if s := &f.in.Judge.State.Sources[i]; s.Name == name {
+			return s.Type
+		}
+	}
+	return ""
+}
+
+// about returns what the source of a row says of itself.
+func (f *finder) about(row *sources.Row) *sources.About {
+	if st := f.in.Judge.State; row.Scope < len(st.Scopes) {
+		return &st.Scopes[row.Scope].About
+	}
+	return &sources.About{}
 }
 
 // source returns the name of a source with its type: "redis leases".
@@ -129,24 +148,32 @@ func idle(o *sources.Owner) string {
 	return ""
 }
 
+// originOf returns where an owner runs.
+func (f *finder) originOf(o *sources.Owner) origin.Origin {
+	return f.origin(o, func() origin.Origin { return origin.OfOwner(o) })
+}
+
+// originNamed returns where somebody runs of whom only the label is known.
+func (f *finder) originNamed(text string) origin.Origin {
+	return f.origin(text, func() origin.Origin { return origin.OfRef(sources.OwnerRef{Label: text}) })
+}
+
+func (f *finder) origin(key any, find func() origin.Origin) origin.Origin {
+	o, known := f.origins[key]
+	if !known {
+		o = find()
+		f.origins[key] = o
+	}
+	return o
+}
+
 // where adds the host to the label of an owner where the label does not name it.
-func where(o *sources.Owner) string {
+func (f *finder) where(o *sources.Owner) string {
 	text := label(o.Label)
-	if host := origin.OfOwner(o).Host; host != "" && !strings.Contains(o.Label, host) {
+	if host := f.originOf(o).Host; host != "" && !strings.Contains(o.Label, host) {
 		text += " on " + label(host)
 	}
 	return text
-}
-
-// since writes since when a problem lasts.
-func (f *finder) since(s sources.Stamp) string {
-	switch s.How {
-	case sources.Unknown:
-		return ""
-	case sources.AtLeast:
-		return "since before " + f.clock(s.At)
-	}
-	return "since " + f.clock(s.At)
 }
 
 // counted returns "" for none, else a count with a word.
@@ -167,6 +194,3 @@ func joined(sep string, parts ...string) string {
 	}
 	return strings.Join(list, sep)
 }
-
-// gravest is the graver of two severities.
-func gravest(a, b verdict.Severity) verdict.Severity { return min(a, b) }

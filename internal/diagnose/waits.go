@@ -1,25 +1,38 @@
 package diagnose
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
-	"coordtop/sources/origin"
 	"coordtop/sources/verdict"
 )
 
-// party identifies who owns or waits: a process, where the label names one, on all sources; else a session
-// of one source.
-func party(source, session, id, text string) string {
-	if o := origin.OfRef(sources.OwnerRef{Label: text}); o.Host != "" {
-		return text
+// party identifies who owns or waits: a process on all sources, where its label or the name of its application
+// is the name of one, as host:pid; else a session of one source.
+func (f *finder) party(source, session, id, text string, attrs []sources.Attr) string {
+	for _, name := range []string{text, sources.AttrOf(attrs, "application")} {
+		if f.originNamed(name).Host != "" {
+			return name
+		}
 	}
-	if session == "" {
-		session = id
-	}
-	return source + "\x00" + session
+	return source + "\x00" + cmp.Or(session, id)
+}
+
+func (f *finder) ownerParty(source string, o *sources.Owner) string {
+	return f.party(source, o.Session, o.ID, o.Label, o.Attrs)
+}
+
+func (f *finder) waiterParty(source string, w *sources.Waiter) string {
+	return f.party(source, w.Session, w.ID, w.Label, w.Attrs)
+}
+
+// excludes reports whether a waiter waits for an owner. No session waits for what it owns itself, in another mode.
+func excludes(o *sources.Owner, w *sources.Waiter) bool {
+	return (o.Mode != sources.Shared || w.Mode != sources.Shared) && (o.Session == "" || o.Session != w.Session)
 }
 
 // wait is somebody who waits for somebody.
@@ -42,10 +55,10 @@ func (f *finder) waits() map[string][]wait {
 			w := &row.Queue.Waiters[i]
 			for j := range row.Owners[:min(len(row.Owners), mostWaiters)] {
 				o := &row.Owners[j]
-				if row.Limited() && row.Limit > 1 || o.Mode == sources.Shared && w.Mode == sources.Shared {
+				if row.Limited() && row.Limit > 1 || !excludes(o, w) {
 					continue // another owner's release is enough, or they share it
 				}
-				e := wait{party(row.Source, w.Session, w.ID, w.Label), party(row.Source, o.Session, o.ID, o.Label), c, w, o}
+				e := wait{f.waiterParty(row.Source, w), f.ownerParty(row.Source, o), c, w, o}
 				graph[e.from] = append(graph[e.from], e)
 			}
 		}
@@ -55,7 +68,8 @@ func (f *finder) waits() map[string][]wait {
 
 // rings finds sessions that wait for each other, and those that wait for themselves.
 func (f *finder) rings() {
-	graph := f.waits()
+	f.graph = f.waits()
+	graph := maps.Clone(f.graph)
 	for _, from := range sortedKeys(graph) {
 		for _, e := range graph[from] {
 			if e.from == e.to && !e.c.taken {
@@ -63,10 +77,35 @@ func (f *finder) rings() {
 			}
 		}
 	}
+	inRings(graph)
 	for _, from := range sortedKeys(graph) {
 		if ring := ringFrom(graph, from); len(ring) > 0 && !slices.ContainsFunc(ring, func(e wait) bool { return e.c.taken }) {
 			f.ring(ring)
 		}
+	}
+}
+
+// inRings drops those who wait for nobody who waits, until all that are left wait in rings, or for a ring.
+func inRings(graph map[string][]wait) {
+	awaits := map[string][]string{} // by party: who waits for it
+	left := map[string]int{}        // by party: for how many it waits
+	var done []string
+	for from, list := range graph {
+		left[from] = len(list)
+		for _, e := range list {
+			if awaits[e.to] = append(awaits[e.to], from); graph[e.to] == nil {
+				done = append(done, e.to)
+			}
+		}
+	}
+	for ; len(done) > 0; done = done[1:] {
+		for _, from := range awaits[done[0]] {
+			if left[from]--; left[from] == 0 {
+				delete(graph, from)
+				done = append(done, from)
+			}
+		}
+		delete(awaits, done[0])
 	}
 }
 
@@ -102,7 +141,7 @@ func (f *finder) ring(ring []wait) {
 		if !slices.Contains(rows, e.c) {
 			rows = append(rows, e.c)
 		}
-		one.Reasons = append(one.Reasons, Reason{label(e.waiter.Label) + " waits for " + f.name(e.c.row.Ref) + ", which " + where(e.owner) + " owns", Told})
+		one.Reasons = append(one.Reasons, Reason{label(e.waiter.Label) + " waits for " + f.name(e.c.row.Ref) + ", which " + f.where(e.owner) + " owns", Told})
 	}
 	one.Title = format.Count(len(ring)) + " wait for each other in a ring: " + f.names(rows, 3)
 	one.Effect = "none of them goes on by itself"
@@ -119,10 +158,7 @@ func (f *finder) ring(ring []wait) {
 func (f *finder) ownWait(e wait) Finding {
 	who, row := label(e.waiter.Label), e.c.row
 	one := Finding{Pattern: OwnUpgrade, Title: who + " waits for " + f.name(row.Ref) + ", which it owns itself", Who: []string{who}}
-	text := who + " owns it in another session, and waits for it in this one"
-	if e.waiter.Session != "" && e.waiter.Session == e.owner.Session {
-		text = who + " owns it " + modeWord(e.owner.Mode) + ", and asks for it " + modeWord(e.waiter.Mode)
-	}
+	text := f.where(e.owner) + " owns it" + modeWord(e.owner.Mode) + " in another session, and waits for it" + modeWord(e.waiter.Mode) + " in this one"
 	one.Reasons = []Reason{{text, Told}}
 	one.Effect = joined("; ", "it waits for itself, and does not go on", f.waiting(row))
 	one.Steps = []Step{{"end the session that owns it, or restart " + who, AtActions, command("release", row.Ref)}}
@@ -131,13 +167,13 @@ func (f *finder) ownWait(e wait) Finding {
 
 func modeWord(m sources.Mode) string {
 	if m == sources.Shared {
-		return "shared"
+		return ", shared,"
 	}
-	return "exclusively"
+	return ""
 }
 
 // longWait explains a row for which somebody waits.
-func (f *finder) longWait(c *problemRow, graph map[string][]wait) Finding {
+func (f *finder) longWait(c *problemRow) Finding {
 	row := c.row
 	one := Finding{Pattern: LongWait, Title: f.name(row.Ref) + " is waited for", Effect: f.waiting(row)}
 	if row.Limited() && row.Limit > 1 {
@@ -152,34 +188,66 @@ func (f *finder) longWait(c *problemRow, graph map[string][]wait) Finding {
 		one.Steps = []Step{{"look at it", AtRow, command("get", row.Ref)}}
 		return one
 	}
-	o := &row.Owners[0]
-	one.Who = []string{label(origin.OfOwner(o).Name())}
+	o := blocker(row)
+	one.Who = []string{label(f.originOf(o).Name())}
 	owned := f.ownedFor(o)
-	from := party(row.Source, o.Session, o.ID, o.Label)
-	switch next := graph[from]; {
+	blame := func(p Pattern, title string) {
+		if one.Pattern == LongWait {
+			one.Pattern, one.Title = p, title
+		}
+	}
+	switch next := f.graph[f.ownerParty(row.Source, o)]; {
 	case sources.AttrOf(o.Attrs, sources.Leaked) != "":
-		one.Pattern, one.Title = WaitsForIdle, f.name(row.Ref)+" was left behind in a pooled session"
+		blame(WaitsForIdle, f.name(row.Ref)+" was left behind in a pooled session")
 		one.Reasons = append(one.Reasons, Reason{format.Clean(sources.AttrOf(o.Attrs, sources.Leaked), maxError), Inferred})
 	case idle(o) != "":
-		one.Pattern, one.Title = WaitsForIdle, f.name(row.Ref)+" is held by an idle session"
-		one.Reasons = append(one.Reasons, Reason{where(o) + " " + idle(o) + f.stateSince(o) + owned, Told})
+		blame(WaitsForIdle, f.name(row.Ref)+" is owned by an idle session")
+		one.Reasons = append(one.Reasons, Reason{joined(", and has owned it", f.where(o)+" "+idle(o)+f.stateSince(o), owned), Told})
 	case len(next) > 0 && next[0].c.row != row:
-		one.Pattern, one.Title = WaitsForChain, f.name(row.Ref)+" waits for "+f.name(next[0].c.row.Ref)
-		one.Reasons = append(one.Reasons, Reason{where(o) + " owns it, and itself waits for " + f.name(next[0].c.row.Ref) + ", which " + where(next[0].owner) + " owns", Told})
+		blame(WaitsForChain, f.name(row.Ref)+" waits for "+f.name(next[0].c.row.Ref))
+		one.Reasons = append(one.Reasons, Reason{f.where(o) + " owns it, and itself waits for " + f.name(next[0].c.row.Ref) + ", which " + f.where(next[0].owner) + " owns", Told})
 		one.Steps = []Step{{"look at " + f.name(next[0].c.row.Ref) + " first", AtRow, command("why", next[0].c.row.Ref)}}
 	default:
-		one.Reasons = append(one.Reasons, Reason{joined(" ", where(o), "owns it"+owned), Told})
+		one.Reasons = append(one.Reasons, Reason{joined(" ", f.where(o), "owns it"+owned), Told})
 	}
 	if next := row.NextText(func(id, session string) bool { return id == o.ID }, func(w *sources.Waiter) string { return label(w.Label) }); next != "" {
 		one.Effect = joined("; ", one.Effect, "if it is released: "+next)
 	}
+	one.Effect = joined("; ", one.Effect, vacuum(row))
 	one.Steps = append(one.Steps, f.freeing(c, o)...)
 	return one
 }
 
+// vacuum counts those who keep their server from removing dead rows while they wait; "": none is known to.
+func vacuum(row *sources.Row) string {
+	n := 0
+	for i := range row.Queue.Waiters {
+		if sources.AttrOf(row.Queue.Waiters[i].Attrs, sources.Vacuum) != "" {
+			n++
+		}
+	}
+	return counted(n, "waiter holds back vacuum in its database", "waiters hold back vacuum in their databases")
+}
+
+// blocker returns the owner for which the waiters of a row wait, of several the one that does least: one that waits
+// itself for this row is none, unless all are.
+func blocker(row *sources.Row) *sources.Owner {
+	best, least := &row.Owners[0], -1
+	for i := range row.Owners[:min(len(row.Owners), mostWaiters)] {
+		o, score := &row.Owners[i], 0
+		if !slices.ContainsFunc(row.Queue.Waiters, func(w sources.Waiter) bool { return o.Session != "" && w.Session == o.Session }) {
+			score = 1 + int(o.Idle)
+		}
+		if score > least {
+			best, least = o, score
+		}
+	}
+	return best
+}
+
 // freeing returns the steps that lead to a release of what an owner has.
 func (f *finder) freeing(c *problemRow, o *sources.Owner) []Step {
-	ask := Step{"ask who runs " + label(origin.OfOwner(o).Name()), AtOwner, ""}
+	ask := Step{"ask who runs " + f.where(o), AtOwner, ""}
 	end := Step{"release it by force if its owner is stuck", AtActions, command("release", c.row.Ref)}
 	if also := sources.AttrOf(o.Attrs, "also owns"); also != "" {
 		end.Text += "; that ends its session, which also owns " + label(also)
@@ -203,9 +271,9 @@ func (f *finder) ownedFor(o *sources.Owner) string {
 // stateSince says since when the session of an owner is as it is; "": its server does not tell.
 func (f *finder) stateSince(o *sources.Owner) string {
 	if at, err := time.Parse(time.RFC3339Nano, sources.AttrOf(o.Attrs, "state change")); err == nil {
-		return " since " + f.clock(at) + ", and has owned it"
+		return " since " + f.clock(at)
 	}
-	return ", and has owned it"
+	return ""
 }
 
 // blocksOthers says why the head of a queue keeps those behind it from what is free; "": it does not.
@@ -245,7 +313,7 @@ func blocksOthers(row *sources.Row) string {
 	if could == 0 {
 		return ""
 	}
-	return label(q[0].Label) + ", first in the queue, wants it exclusively, while " + format.Count(len(row.Owners)) + " share it; " + format.Count(could) + " behind it could share it too"
+	return label(q[0].Label) + ", first in the queue, wants it exclusively, while " + format.Count(len(row.Owners)) + have(len(row.Owners), " owner shares it; ", " owners share it; ") + format.Count(could) + " behind it could share it too"
 }
 
 // permits explains a semaphore for which somebody waits.
@@ -266,15 +334,15 @@ func (f *finder) permits(c *problemRow, one Finding) Finding {
 		one.Steps = []Step{{"raise the limit, or ask who has them", AtRow, command("get", row.Ref)}}
 		return one
 	}
-	one.Who = []string{label(origin.OfOwner(most).Name())}
-	text := where(most) + " has most, " + format.Count(int(max(most.Permits, 1)))
+	one.Who = []string{label(f.originOf(most).Name())}
+	text := f.where(most) + " has most, " + format.Count(int(max(most.Permits, 1)))
 	if longest == most {
 		text += f.ownedFor(most) + ", the longest of all"
 	} else if longest != nil {
-		text += "; " + where(longest) + " has owned longest," + f.ownedFor(longest)
+		text += "; " + f.where(longest) + " has owned longest," + f.ownedFor(longest)
 	}
 	one.Reasons = append(one.Reasons, Reason{text, Told})
-	one.Steps = []Step{{"ask who runs " + label(origin.OfOwner(most).Name()), AtOwner, ""},
+	one.Steps = []Step{{"ask who runs " + f.where(most), AtOwner, ""},
 		{"release one owner by force if it is stuck", AtActions, command("release", row.Ref)}}
 	return one
 }

@@ -30,13 +30,23 @@ type WhyOptions struct {
 	Acts     []sources.Event // what people did: see diagnose.Input
 	Runbooks map[diagnose.Pattern]string
 	Muting
+
+	known func(source string) (int, time.Time) // diagnose.Input.Known
 }
 
 // Why waits as Get does and prints to out what is wrong and why. Text prints what is wrong with the listing of
 // the sources to diag. The errors are those of Get, and ErrFound where something is wrong; out has been written
 // by then.
 func Why(ctx context.Context, feed Feed, out, diag io.Writer, o WhyOptions) error {
-	s, err := look(ctx, feed, o.Timeout, o.Names, o.Recall)
+	var last *sources.Keyframe
+	recall := o.Recall
+	if recall != nil {
+		recall = func() *sources.Keyframe {
+			last = o.Recall()
+			return last
+		}
+	}
+	s, err := look(ctx, feed, o.Timeout, o.Names, recall)
 	if err != nil {
 		return err
 	}
@@ -53,6 +63,7 @@ func Why(ctx context.Context, feed Feed, out, diag io.Writer, o WhyOptions) erro
 		}
 	}
 	list := rows(s, o.Names)
+	o.known = func(source string) (int, time.Time) { return knownOf(last, source) }
 	found := explain(out, s, list, time.Now(), o)
 	if found != nil && !errors.Is(found, ErrFound) {
 		return found
@@ -76,7 +87,9 @@ func WhyAt(out io.Writer, s *sources.State, at time.Time, o WhyOptions) error {
 func explain(out io.Writer, s *sources.State, list []*sources.Row, now time.Time, o WhyOptions) error {
 	j := judge(s)
 	wrong := diagnose.ProblemRows(j, now)
-	findings := diagnose.Find(&diagnose.Input{Judge: j, Rows: wrong, Now: now, Past: o.Past, Acts: o.Acts, Runbooks: o.Runbooks})
+	findings := diagnose.Find(&diagnose.Input{
+		Judge: j, Rows: wrong, Now: now, Past: o.Past, Known: o.known, Acts: o.Acts, Runbooks: o.Runbooks,
+	})
 	if len(o.Names) > 0 {
 		findings = concerning(findings, list, o.Names)
 	}
@@ -109,10 +122,28 @@ func unmuted(findings []diagnose.Finding, muted mute.Decision) (list []diagnose.
 	return list, rest
 }
 
+// knownOf is diagnose.Input.Known of what was recorded last; nil: nothing was.
+func knownOf(last *sources.Keyframe, source string) (rows int, alive time.Time) {
+	if last == nil {
+		return 0, time.Time{}
+	}
+	for _, row := range last.Rows {
+		if row != nil && row.Source == source {
+			rows++
+		}
+	}
+	for i := range last.Scopes {
+		if c := &last.Scopes[i]; c.Source == source {
+			alive = sources.Later(alive, sources.Earlier(c.Alive, last.At.Wall))
+		}
+	}
+	return rows, alive
+}
+
 // concerning returns the findings about any of the rows, or about a source that names name.
 func concerning(findings []diagnose.Finding, list []*sources.Row, names []string) []diagnose.Finding {
 	return slices.DeleteFunc(findings, func(f diagnose.Finding) bool {
-		ofSource := f.Pattern == diagnose.ServerSilent && slices.ContainsFunc(names, func(name string) bool {
+		ofSource := len(f.Rows) == 0 && slices.ContainsFunc(names, func(name string) bool {
 			return name == f.Source || strings.HasPrefix(name, f.Source+"/")
 		})
 		return !ofSource && !slices.ContainsFunc(f.Rows, func(r diagnose.Row) bool {

@@ -19,7 +19,7 @@ type Topic struct {
 // Names lists the topics by name, in the order in which people see them.
 func Names() []string {
 	return []string{
-		"urls", "rights", "environment", "board", "timeline", "filters", "problems", "json", "exit-codes",
+		"urls", "rights", "environment", "board", "timeline", "filters", "problems", "why", "json", "exit-codes",
 		"acting", "recording", "libraries", "backends", "terminals",
 	}
 }
