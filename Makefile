@@ -30,7 +30,7 @@ SERVERS := redis-server:redis-server postgres,pg_ctlcluster:postgresql
 TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall quick figures test race truth incidents kills lint bench bench-idle fuzz golden shots release release-test deps clean
+.PHONY: help demo build install uninstall quick figures test race truth incidents stories kills lint bench bench-idle fuzz golden shots release release-test deps clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,7 +67,7 @@ figures: ## print how large and how regular the tree is, beside what it was at t
 
 # Packages that compute much in one goroutine and share nothing, and the comparison with the truth, which looks at a
 # program of its own from outside: they run without the race detector.
-ALONE := /sources/(lane|redissource/lockformat)$$|/internal/(ground/(legible|format)|history/report|truth|incidents)$$
+ALONE := /sources/(lane|redissource/lockformat)$$|/internal/(ground/(legible|format)|history/report|truth|incidents|stories)$$
 test: deps ## run each test once, with the race detector where that helps; says which packages took longest and which cases were run again
 	@GO="$(GO)" ALONE='$(ALONE)' sh .ci/test -timeout 20m $(TESTFLAGS)
 
@@ -81,6 +81,9 @@ truth: deps build ## compare what watch prints with 2,000 random changes on each
 incidents: deps build ## make five incidents on real servers, record them into bin/incidents and ask eight questions about each (some minutes)
 	@mkdir -p bin/incidents
 	$(GO) test -count=1 -v -timeout 20m -parallel 5 ./internal/incidents -program $(CURDIR)/$(BIN) -keep $(CURDIR)/bin/incidents
+
+stories: deps build ## play incidents and their near twins on real servers, and compare what why finds with what happened (two minutes)
+	$(GO) test -count=1 -v -timeout 20m ./internal/stories -program $(CURDIR)/$(BIN) -all
 
 kills: deps ## kill a recorder 100 times on a recording of 0, 20 and 200 MB, and look at what is missing (half an hour)
 	COORDTOP_TEST_KILLS=100 COORDTOP_TEST_KILL_SIZES="0 20 200" $(GO) test -count=1 -v -timeout 60m -run TestARecorderKilledAtAny ./internal/app

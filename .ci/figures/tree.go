@@ -32,7 +32,7 @@ const (
 )
 
 // supports matches the paths of files that support tests.
-var supports = regexp.MustCompile(`^\.ci/|(^|/)testdata/|test/|^internal/(emulator|localserver|truth|incidents|lint|shots|raced)/`)
+var supports = regexp.MustCompile(`^\.ci/|(^|/)testdata/|test/|^internal/(emulator|localserver|truth|incidents|stories|lint|shots|raced)/`)
 
 // tree holds all Go files below a folder except generated ones.
 type tree []file
