@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"coordtop/internal/config"
 	"coordtop/internal/headless"
 	"coordtop/sources"
+	"coordtop/sources/origin"
 	"coordtop/sources/verdict"
 )
 
@@ -129,4 +131,121 @@ func (p *program) configCommand() *cobra.Command {
 		RunE:    p.prints(func(*cobra.Command) string { return config.Schema() }),
 	})
 	return cmd
+}
+
+func (p *program) waitCommand() *cobra.Command {
+	var o headless.WaitOptions
+	var format output
+	cmd := &cobra.Command{
+		Use:   "wait NAME | URL",
+		Short: "Wait until one primitive is led, free, absent or somebody's",
+		Long: "Waits until the one primitive is as --for says, and then prints it as get does. Standard error says\n" +
+			"what it waits for, and how that is now. It reads only, and goes on while the server does not answer.\n\n" +
+			"led: somebody leads or owns it. free: nobody owns it. absent: the server has none of this name; on\n" +
+			"Redis, Postgres and dflockd that is a lock that nobody owns. owner=NAME: NAME, which is a label or an\n" +
+			"id as get prints it, leads or owns it; of a label of Postgres the pid at its end may be left out.\n\n" +
+			"NAME is SOURCE/NAME or SOURCE/SPACE/NAME. A URL must name one primitive.\n\n" +
+			"Exit code 0: it is so; 1: a signal ended the wait; 3: a source refused the login; 4: no such name, and\n" +
+			"no pattern of the config that fits it, for a wait until it is free; 5: not within --timeout.\n",
+		Example: "coordtop wait leases/app:leader:billing --for led --timeout 1m\n" +
+			"coordtop wait 'redis://localhost:6379/0?mutex=app:lock:export' --for free && ./export\n" +
+			"coordtop wait ledger/4242 --for owner=worker-7",
+		Args: one,
+		RunE: p.run(func(cmd *cobra.Command, args []string) error {
+			if o.For == "" {
+				return usagef("--for is missing: %w", o.For.Check())
+			}
+			if err := o.For.Check(); err != nil {
+				return usagef("--for: %w", err)
+			}
+			if cmd.Flags().Changed("timeout") && o.Timeout == 0 {
+				return usagef("--timeout must be longer than nothing, as 5s; without it there is no limit")
+			}
+			c, name, space, err := p.settings.pickOne(args[0], false)
+			if err == nil {
+				err = p.settings.secrets(cmd.Context(), c)
+			}
+			if err != nil {
+				return err
+			}
+			o.Format, o.Name, o.Space, o.Watched = format.format(), name, space, fitsPattern(c.Sources, name)
+			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
+				return headless.Wait(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
+			})
+		}),
+	}
+	cmd.Flags().StringVar((*string)(&o.For), "for", "", "wait until it is `led|free|absent|owner=NAME`")
+	lengthVar(cmd, &o.Timeout, "timeout", 0, "give up after so long, as 30s; left out: never")
+	format.flag(cmd)
+	completeFlag(cmd, "for", "led", "free", "absent", "owner=")
+	return cmd
+}
+
+// faults is the value of --fail-on.
+type faults verdict.Faults
+
+func (f *faults) String() string { return "" }
+
+func (f *faults) Set(text string) error {
+	on, err := headless.ParseFaults(text)
+	*f = faults(on)
+	return err
+}
+
+func (f *faults) Type() string { return strings.Join(headless.Faults(), "|") }
+
+func (p *program) ownersCommand() *cobra.Command {
+	var o headless.OwnersOptions
+	var format output
+	var by string
+	cmd := &cobra.Command{
+		Use:   "owners [URL ...] [NAME ...]",
+		Short: "List who owns what, or say what falls if a host goes",
+		Long: "Prints what each host owns, leads and awaits over all sources, those with a problem first. With names it\n" +
+			"answers for each of these hosts: if it goes now, which rows fall, when, and who is next. It only reads.\n\n" +
+			"Which host a name belongs to follows from the rules under `owners:` of the config, what the server tells,\n" +
+			"and the form of the name. Exit codes as of get; 4: a host of that name owns and awaits nothing.\n\n" +
+			headless.JSONHelp(headless.OfOwners),
+		Example: "coordtop owners\n" +
+			"coordtop owners host-22 host-23\n" +
+			"coordtop owners --by program billing -o json",
+		RunE: p.run(func(cmd *cobra.Command, args []string) error {
+			if o.Timeout == 0 {
+				return usagef("--timeout must be longer than nothing, as 5s")
+			}
+			ok := false
+			if o.By, ok = origin.ByNamed(by); !ok {
+				return usagef("--by takes host, program or session")
+			}
+			o.Format = format.format()
+			var urls []string
+			for _, arg := range args {
+				if strings.Contains(arg, "://") {
+					urls = append(urls, arg)
+				} else {
+					o.Names = append(o.Names, arg)
+				}
+			}
+			return p.owners(cmd.Context(), urls, o)
+		}),
+	}
+	format.flag(cmd)
+	lengthVar(cmd, &o.Timeout, "timeout", 5*time.Second, "print what arrived after so long")
+	cmd.Flags().StringVar(&by, "by", origin.ByHost.String(), "what is one owner: `host`, program or session")
+	return cmd
+}
+
+func (p *program) owners(ctx context.Context, urls []string, o headless.OwnersOptions) error {
+	c, _, err := p.settings.pickReadable(ctx, urls, true)
+	if err != nil {
+		return err
+	}
+	recording := p.recordingOf(c)
+	defer recording.close()
+	return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
+		if o.Recall = recording.recall(ctx, beside, o.Timeout, p.env.Stderr); o.Recall != nil {
+			o.Past, o.Acts = recordedPast(ctx, recording.reader, time.Now())
+		}
+		return headless.Owners(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
+	})
 }
