@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/fleet"
 	"coordtop/sources"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
@@ -136,7 +137,7 @@ func BenchmarkOwnersFrame(b *testing.B) {
 			}
 			d := drive(newTestFeed(uitest.State(noon(), prims...)), Options{})
 			d.counted("4")
-			msg := partiesMsg{d.Owners.By, noon(), d.Owners.Parties}
+			msg := partiesMsg{d.Owners.By, noon(), fleet.Parties(&fleet.Input{State: d.State, Now: noon(), By: d.Owners.By})}
 			for b.Loop() {
 				d.owners.running = true // nothing is counted meanwhile
 				d.send(msg)

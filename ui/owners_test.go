@@ -115,7 +115,7 @@ func TestOwnersSaysWhatFallsWithAHost(t *testing.T) {
 	d.Owners.List.Select("host-9")
 	d.counted("k", "j")
 	d.counted("g")
-	d.shows(t, "owns nothing now, in 1 source, owned 1 until 11:59:00")
+	d.shows(t, "1 lost, in 1 source, never seen to be active")
 	d.shows(t, "LOST, AND FREE NOW")
 	if d.party() != "host-9" {
 		t.Errorf("what needs a person is not first but %s", d.party())

@@ -2,8 +2,10 @@ package fleet
 
 import (
 	"slices"
+	"strings"
 	"time"
 
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/sources/origin"
 )
@@ -13,19 +15,19 @@ type Ends uint8
 
 // The ways to end, that which is known best first.
 const (
-	WithSession Ends = iota // once its server notices that the session has ended
-	WithLease               // when the lease runs out
+	WithLease   Ends = iota // when the lease runs out
+	WithSession             // once its server notices that the session has ended
 	EndUnknown
 	Never // it has neither lease nor session
 )
 
-// String returns "session", "lease", "unknown" or "never".
-func (e Ends) String() string { return [...]string{"session", "lease", "unknown", "never"}[e] }
+// String returns "lease", "session", "unknown" or "never".
+func (e Ends) String() string { return [...]string{"lease", "session", "unknown", "never"}[e] }
 
 // Next says who owns a row after a party.
 type Next uint8
 
-// The ways to go on.
+// The ways to go on, those that hurt most first.
 const (
 	Nobody  Next = iota // the server tells that nobody waits
 	Unseen              // nobody else was seen; there may be somebody
@@ -41,27 +43,21 @@ func (n Next) String() string {
 	return [...]string{"nobody", "unknown", "race", "waiting", "inferred", "told", "kept"}[n]
 }
 
-// alone reports whether nobody else is known for a row.
-func (n Next) alone() bool { return n <= Unseen }
-
 // Holding is a row that a party owns, with all its owners of this party.
 type Holding struct {
-	Row     *sources.Row
-	Owner   *sources.Owner // the one whose ownership lasts longest
-	Permits uint64         // of all of them
-	Next    Next
-
-	ends  Ends
-	until time.Time // the last end of a lease; zero: none
-	stale bool      // nobody knows whether it is still so
+	Row   *sources.Row
+	Owner *sources.Owner // the one whose ownership lasts longest
+	Ends  Ends
+	Until time.Time // the last end of a lease; zero: Ends is not WithLease
+	Next  Next
+	Names []string // of those who are next, as far as they are known: fit for a terminal
 }
 
 // add adds an owner.
-func (h *Holding) add(o *sources.Owner) {
-	h.Permits += max(o.Permits, 1)
+func (h *Holding) add(o *sources.Owner, fresh bool) {
 	ends, until := EndUnknown, time.Time{}
 	switch {
-	case h.stale:
+	case !fresh:
 	case o.Endless():
 		ends = Never
 	case !o.NoExpiry && o.Expires.How != sources.Unknown && !o.Expires.At.IsZero():
@@ -69,79 +65,87 @@ func (h *Holding) add(o *sources.Owner) {
 	case o.BySession():
 		ends = WithSession
 	}
-	if h.Owner == nil || ends > h.ends || ends == h.ends && until.After(h.until) {
-		h.Owner, h.ends = o, ends
+	if h.Owner == nil || ends > h.Ends || ends == h.Ends && until.After(h.Until) {
+		h.Owner, h.Ends, h.Until = o, ends, until
 	}
-	h.until = sources.Later(h.until, until)
 }
 
-// Ends returns how it ends, and when at the latest if that is known.
-func (h *Holding) Ends() (Ends, time.Time) {
-	if h.ends != WithLease {
-		return h.ends, time.Time{}
-	}
-	return h.ends, h.until
-}
-
-// Stale reports whether it is only known from before its source fell silent.
-func (h *Holding) Stale() bool { return h.stale }
-
-// Falls reports whether others may own it after its party has died: nobody else keeps it, and it does end.
-func (h *Holding) Falls() bool { return h.Next != Kept && h.ends != Never }
-
-// rank orders holdings: those without a next first, those that others keep last.
-func (h *Holding) rank() int {
+// EndText returns how it ends, in a word: "19s", "session", "idle in tx", "no end", "?".
+func (h *Holding) EndText(now time.Time) string {
 	switch {
-	case h.Next == Kept:
-		return 3
-	case h.ends == Never:
-		return 0
-	case h.Next.alone():
-		return 1
+	case h.Ends == WithLease:
+		return format.Left(h.Until.Sub(now))
+	case h.Owner.Idle == sources.IdleInTransaction:
+		return "idle in tx"
+	case h.Ends == WithSession:
+		return "session"
+	case h.Ends == Never:
+		return "no end"
 	}
-	return 2
+	return "?"
 }
 
-// next returns who follows a party on a row whose owners and waiters have been read.
-func (b *builder) next(p *Party, row *sources.Row) Next {
+// NextText returns who is next, in a few words: "host-15", "probably host-15", "nobody else waits".
+func (h *Holding) NextText() string {
+	who := format.Some(h.Names, 2)
+	switch h.Next {
+	case First:
+		return who
+	case Likely:
+		return "probably " + who
+	case Race:
+		return "perhaps " + who
+	case Counted:
+		return "one of " + format.Count(h.Row.Queue.Len) + " that wait"
+	case Nobody:
+		return "nobody else waits"
+	case Kept:
+		return "others keep it"
+	}
+	return "?"
+}
+
+// next returns who follows a party on a row whose owners and waiters have been read, and their names.
+func (b *builder) next(p *Party, row *sources.Row) (next Next, names []string) {
 	q, permits := &row.Queue, uint64(0)
 	for i, other := range b.owners {
 		if other != p {
-			return Kept
+			return Kept, nil
 		}
 		permits += max(row.Owners[i].Permits, 1)
 	}
-	if row.Limited() && row.Taken > permits {
-		return Kept // by owners that are not told
+	switch {
+	case row.Limited() && row.Taken > permits:
+		return Kept, nil // by owners that are not told
+	case !row.Fresh(b.in.State):
+		return Unseen, nil
 	}
-	if !row.Fresh(b.in.State) {
-		return Unseen
-	}
-	own := 0
-	for _, other := range b.waiters[:min(len(b.waiters), most)] {
-		switch {
-		case other == p:
-			own++
-		case q.How == sources.Inferred:
-			return Likely
-		default:
-			return First
+	turn := 0
+	for i, other := range b.waiters[:min(len(b.waiters), most)] {
+		if w := &q.Waiters[i]; other != p && (len(names) == 0 || turn != 0 && w.Turn == turn) {
+			names, turn = append(names, label(w.Label)), w.Turn
 		}
 	}
 	switch {
-	case q.How != sources.Unknown && q.Len > max(own, len(q.Waiters)):
-		return Counted
-	case len(rivals(p, row, b.hour)) > 0:
-		return Race
-	case q.How == sources.Unknown, row.Kind == sources.KindElection && q.CandidatesHow == sources.Unknown:
-		return Unseen
+	case len(names) > 0 && q.How == sources.Inferred:
+		return Likely, names
+	case len(names) > 0:
+		return First, names
+	case q.How != sources.Unknown && q.Len > len(q.Waiters):
+		return Counted, nil
 	}
-	return Nobody
+	if names = b.rivals(p, row); len(names) > 0 {
+		return Race, names
+	}
+	if q.How == sources.Unknown || row.Kind == sources.KindElection && q.CandidatesHow == sources.Unknown {
+		return Unseen, nil
+	}
+	return Nobody, nil
 }
 
-// rivals names those outside a party that were seen to try for a row, or owned it since an instant. Of former owners
+// rivals names those outside a party that were seen to try for a row, or owned it in the last hour. Of former owners
 // only the label is known.
-func rivals(p *Party, row *sources.Row, since time.Time) (names []string) {
+func (b *builder) rivals(p *Party, row *sources.Row) (names []string) {
 	add := func(o origin.Origin, name string) {
 		if KeyOf(p.By, row.Source, o) != p.Key && !slices.Contains(names, name) {
 			names = append(names, name)
@@ -156,7 +160,7 @@ func rivals(p *Party, row *sources.Row, since time.Time) (names []string) {
 		if t.End.How == sources.Unknown {
 			continue // it owns it now
 		}
-		if t.End.At.Before(since) {
+		if t.End.At.Before(b.hour) {
 			break
 		}
 		if o := origin.OfRef(t.Owner); o.Host != "" || p.named(row) { // else it may have been the party itself
@@ -166,55 +170,108 @@ func rivals(p *Party, row *sources.Row, since time.Time) (names []string) {
 	return names
 }
 
-// Fall sums up what happens if a party dies now.
-type Fall struct {
-	Rows    int // that fall: see Holding.Falls
-	Alone   int // of them, those for which nobody else is known
-	Session int // of Rows, those that end with a session
-	Lease   int // of Rows, those that end with a lease, the first at First, the last at Last
-	Unknown int // of Rows, those of which nobody knows when
-	Stale   int // of Unknown and Kept, those whose source does not answer
-	Kept    int // that others keep
-	Never   int // that stay as they are: nothing ends them
-
-	First, Last time.Time
-	Sooner      bool // a session's end may end a lease before
-}
-
-func (f *Fall) add(h *Holding) {
-	if h.stale {
-		f.Stale++
-	}
-	switch {
-	case h.Next == Kept:
-		f.Kept++
-		return
-	case h.ends == Never:
-		f.Never++
-		return
-	}
-	f.Rows++
-	if h.Next.alone() {
-		f.Alone++
-	}
-	switch h.ends {
-	case WithSession:
-		f.Session++
-	case WithLease:
-		f.Lease++
-		f.Sooner = f.Sooner || h.Owner.Session != ""
-		if f.First.IsZero() || h.until.Before(f.First) {
-			f.First = h.until
-		}
-		f.Last = sources.Later(f.Last, h.until)
-	default:
-		f.Unknown++
-	}
-}
-
 // named reports whether the labels of the owners of a row name the party, so that those of former owners do too.
 func (p *Party) named(row *sources.Row) bool {
 	return slices.ContainsFunc(row.Owners[:min(len(row.Owners), most)], func(o sources.Owner) bool {
 		return KeyOf(p.By, row.Source, origin.OfRef(sources.OwnerRef{ID: o.ID, Label: o.Label})) == p.Key
 	})
+}
+
+// Fall sums up what happens if a party dies now.
+type Fall struct {
+	Rows   int        // that others may own then: nobody else keeps them, and they do end
+	Alone  int        // of them, those for which nobody else is known
+	Ends   [Never]int // of Rows, by how they end
+	Last   time.Time  // the last end of a lease of them
+	Sooner bool       // a session's end may end a lease before
+}
+
+func (f *Fall) add(h *Holding) {
+	if h.Next == Kept || h.Ends == Never {
+		return
+	}
+	f.Rows++
+	f.Ends[h.Ends]++
+	if h.Next <= Unseen {
+		f.Alone++
+	}
+	if h.Ends == WithLease {
+		f.Last = sources.Later(f.Last, h.Until)
+		f.Sooner = f.Sooner || h.Owner.Session != ""
+	}
+}
+
+// Sentence answers what happens if the party dies now in one line: "if host-22 goes, these 11 fall, the longest in 30s".
+func (p *Party) Sentence(now time.Time) string { return "if " + p.Label() + " goes, " + p.Outcome(now) }
+
+// Outcome is the part of Sentence that says what happens.
+func (p *Party) Outcome(now time.Time) string {
+	f := &p.Fall
+	if f.Rows == 0 {
+		return "nothing falls: " + p.calm()
+	}
+	text := "1 falls"
+	if f.Rows > 1 {
+		text = "these " + format.Count(f.Rows) + " fall"
+	}
+	var parts []string
+	for e, n := range f.Ends {
+		switch n {
+		case 0:
+		case f.Rows:
+			text += f.end(Ends(e), now)
+		default:
+			parts = append(parts, format.Count(n)+f.end(Ends(e), now))
+		}
+	}
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, "; ")
+	}
+	switch {
+	case f.Alone == 0:
+		return text
+	case f.Rows == 1:
+		return text + "; nobody else is known for it"
+	case f.Alone == f.Rows:
+		return text + "; nobody else is known for any of them"
+	}
+	return text + "; nobody else is known for " + format.Count(f.Alone) + " of them"
+}
+
+// end says when those rows fall that end in one way.
+func (f *Fall) end(e Ends, now time.Time) string {
+	many := f.Ends[e] > 1
+	switch {
+	case e == EndUnknown:
+		return ", nobody knows when"
+	case e == WithSession && many:
+		return " when their sessions end"
+	case e == WithSession:
+		return " when its session ends"
+	}
+	text, left := " ", f.Last.Sub(now)
+	if many {
+		text = ", the longest "
+	}
+	if left <= 0 {
+		return text + "at once: the lease is over"
+	}
+	text += "in " + format.Left(left)
+	if f.Sooner {
+		text += " at most"
+	}
+	return text
+}
+
+// calm says why nothing falls.
+func (p *Party) calm() string {
+	switch {
+	case len(p.Owns) == 0 && len(p.Lost) > 0:
+		return "it lost " + format.Count(len(p.Lost)) + ", and nobody took over"
+	case len(p.Owns) == 0:
+		return "it owns nothing"
+	case p.Owns[0].Next == Kept: // and so are all behind it
+		return "others keep what it owns"
+	}
+	return "what only it owns has no end"
 }

@@ -36,16 +36,13 @@ type Party struct {
 	Unasked bool           // a backend of what it owns reports no queue, so it may wait for more than Awaits
 	Sources []string       // of what it owns, awaits or has lost
 	Lost    []*sources.Row // what nobody owns now, and it owned last, as far as a finding is about it
-	LostAt  time.Time      // the last end of them
 
 	Oldest  sources.Stamp // of its ownerships; How Unknown: none is known
 	Seen    sources.Stamp // when it was last seen to take, renew or ask for something; How Unknown: it never was
-	Changes int           // how often it took or lost something in the last hour, of what only one may own
-	AtLeast bool          // and perhaps more often: the labels of former owners do not name the party
+	Changes int           // how often what it owns or has lost changed hands in the last hour
 	Fall    Fall
 
-	Ends  Ends      // how the first of its ownerships ends
-	Until time.Time // the first end of a lease; zero: Ends is not WithLease
+	fresh bool // a source of what it owns answers
 }
 
 // Waiting is a row that a party waits for.
@@ -122,11 +119,7 @@ func (b *builder) party(source string, o origin.Origin) *Party {
 // labelled returns the party of somebody with a label; of returns the origin.
 func (b *builder) labelled(source, label string, attrs []sources.Attr, of func() origin.Origin) *Party {
 	if label == "" || len(attrs) > 0 {
-		p := b.party(source, of())
-		if p != nil && !p.AtLeast {
-			p.AtLeast = KeyOf(p.By, source, origin.OfRef(sources.OwnerRef{Label: label})) != p.Key
-		}
-		return p
+		return b.party(source, of())
 	}
 	p, ok := b.byLabel[[2]string{source, label}]
 	if !ok {
@@ -160,65 +153,36 @@ func (b *builder) row(row *sources.Row) {
 			p.did(w.Since)
 		}
 	}
-	b.changes(row)
 }
 
 // owns adds an owner to its party. Several of one party on a row are one Holding.
 func (b *builder) owns(p *Party, row *sources.Row, i int) {
-	o := &row.Owners[i]
+	o, fresh := &row.Owners[i], row.Fresh(b.in.State)
 	p.did(o.Since)
 	p.did(o.Renewed)
 	if s := o.Since; s.How != sources.Unknown && (p.Oldest.How == sources.Unknown || s.At.Before(p.Oldest.At)) {
 		p.Oldest = s
 	}
 	if n := len(p.Owns); n > 0 && p.Owns[n-1].Row == row {
-		p.Owns[n-1].add(o)
+		p.Owns[n-1].add(o, fresh)
 		return
 	}
 	h := Holding{Row: row}
-	h.stale = !row.Fresh(b.in.State)
-	h.add(o)
-	h.Next = b.next(p, row)
+	h.add(o, fresh)
+	h.Next, h.Names = b.next(p, row)
 	p.Owns = append(p.Owns, h)
-	p.in(row.Source)
-	p.Unasked = p.Unasked || row.Queue.How == sources.Unknown
+	p.fresh = p.fresh || fresh
+	b.has(p, row)
 	if row.Kind == sources.KindElection {
 		p.Leads++
 	}
 }
 
-// changes counts the takes and the ends of the last hour for the parties that they are of.
-func (b *builder) changes(row *sources.Row) {
-	for i := len(row.Terms) - 1; i >= 0; i-- {
-		t := &row.Terms[i]
-		ended := t.End.How != sources.Unknown
-		if ended && t.End.At.Before(b.hour) {
-			return
-		}
-		n := 0
-		if t.Start.Happened() && !t.Start.At.Before(b.hour) {
-			n++
-		}
-		if ended {
-			n++
-		}
-		if n == 0 {
-			continue
-		}
-		if p := b.ofTerm(row, t); p != nil {
-			p.Changes += n
-		}
-	}
-}
-
-// ofTerm returns the party of a term: that of its owner, if it still runs, else that of the name that is left of it.
-func (b *builder) ofTerm(row *sources.Row, t *sources.Term) *Party {
-	for i, p := range b.owners {
-		if row.Owners[i].ID == t.Owner.ID {
-			return p
-		}
-	}
-	return b.party(row.Source, origin.OfRef(t.Owner))
+// has notes a row that a party owns or has lost.
+func (b *builder) has(p *Party, row *sources.Row) {
+	p.in(row.Source)
+	p.Unasked = p.Unasked || row.Queue.How == sources.Unknown
+	p.Changes += row.Changes(b.in.Now, diagnose.Lookback)
 }
 
 // finding marks the parties that a finding is about.
@@ -235,9 +199,7 @@ func (b *builder) finding(f *diagnose.Finding) {
 		last := &row.Terms[n-1]
 		if p := b.party(row.Source, origin.OfRef(last.Owner)); p != nil {
 			p.Lost = append(p.Lost, row)
-			p.LostAt = sources.Later(p.LostAt, last.End.At)
-			p.Unasked = p.Unasked || row.Queue.How == sources.Unknown
-			p.in(row.Source)
+			b.has(p, row)
 			b.mark(p, f)
 		}
 	}
@@ -256,10 +218,9 @@ func (b *builder) mark(p *Party, f *diagnose.Finding) {
 
 // in notes a source.
 func (p *Party) in(source string) {
-	if n := len(p.Sources); n > 0 && p.Sources[n-1] == source || slices.Contains(p.Sources, source) {
-		return
+	if !slices.Contains(p.Sources, source) {
+		p.Sources = append(p.Sources, source)
 	}
-	p.Sources = append(p.Sources, source)
 }
 
 // did notes an instant at which it was seen to do something.
@@ -272,24 +233,36 @@ func (p *Party) did(at sources.Stamp) {
 // finish sorts what a party has, and sums up what falls with it.
 func (p *Party) finish() {
 	slices.Sort(p.Sources)
-	p.Ends = Never
 	for i := range p.Owns {
-		h := &p.Owns[i]
-		p.Fall.add(h)
-		if h.ends == WithLease && (p.Until.IsZero() || h.until.Before(p.Until)) {
-			p.Ends, p.Until = WithLease, h.until
-		} else if p.Until.IsZero() {
-			p.Ends = min(p.Ends, h.ends)
-		}
+		p.Fall.add(&p.Owns[i])
 	}
-	if len(p.Owns) > 0 && p.Fall.Stale == len(p.Owns) && !p.Severity.Problem() {
+	if len(p.Owns) > 0 && !p.fresh && !p.Severity.Problem() {
 		p.Severity = verdict.Blind
 	}
 	slices.SortFunc(p.Owns, func(a, b Holding) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Row.Kind, b.Row.Kind), a.Row.Compare(b.Row.Ref))
+		return cmp.Or(cmp.Compare(a.Next, b.Next), cmp.Compare(a.Row.Kind, b.Row.Kind), a.Row.Compare(b.Row.Ref))
 	})
 	slices.SortFunc(p.Awaits, func(a, b Waiting) int { return cmp.Or(a.Row.Compare(b.Row.Ref), cmp.Compare(a.Place, b.Place)) })
 	slices.SortFunc(p.Lost, func(a, b *sources.Row) int { return a.Compare(b.Ref) })
+}
+
+// Soonest returns the ownership that ends first if the party dies now; nil: it owns nothing.
+func (p *Party) Soonest() (soonest *Holding) {
+	for i := range p.Owns {
+		h := &p.Owns[i]
+		if soonest == nil || h.Ends < soonest.Ends || h.Ends == soonest.Ends && h.Until.Before(soonest.Until) {
+			soonest = h
+		}
+	}
+	return soonest
+}
+
+// AwaitsText counts what the party awaits; "?": nothing is seen, but a server does not tell.
+func (p *Party) AwaitsText() string {
+	if len(p.Awaits) == 0 && p.Unasked {
+		return "?"
+	}
+	return format.Count(len(p.Awaits))
 }
 
 // Label returns the name, clean and cut for a terminal.

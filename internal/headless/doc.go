@@ -311,30 +311,16 @@
 //	               its oldest ownership, as of an owner in get
 //	  last_active  when it was last seen to take, renew or ask for something;
 //	               null: it was not seen
-//	  changes      how often it took or lost something in the last hour, of what
-//	               only one may own
-//	  changes_at_least
-//	               perhaps more often: former owners are known by a label that
-//	               does not name it
-//	  sentence, lines[]
-//	               what happens if it dies now, for people: in one line; in full
+//	  changes      how often what it owns or has lost changed hands in the last
+//	               hour
+//	  sentence     what happens if it dies now, for people
 //	  falls        the same in numbers:
 //	    rows       that others may own then; of them
 //	    alone      those for which nobody else is known
-//	    with_session
-//	               those that fall once the server notices that a session ended
-//	    with_lease, first, last
-//	               those that fall when the lease runs out, and when the first
-//	               and the last do; null: none does
-//	    unknown    those of which nobody knows when
-//	    kept       that other owners keep; not in rows
-//	    never      that no lease and no session ends; not in rows
 //	  owns[]       source, namespace, kind, name, and
-//	    since, since_known, since_after, permits
+//	    since, since_known, since_after
 //	               as of an owner in get; of several owners of one host, the
-//	               one that lasts longest, and the permits of all
-//	    fresh      false: its source is silent
-//	    falls      whether others may own it if it dies
+//	               one that lasts longest
 //	    ends       session, lease, never or unknown
 //	    until      the end of its lease; null: it has none
 //	    next       told: next_owners are first in the queue; inferred:

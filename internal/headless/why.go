@@ -98,9 +98,9 @@ func explain(out io.Writer, s *sources.State, list []*sources.Row, now time.Time
 		findings, muted = unmuted(findings, muted)
 	}
 	if o.Format == JSON {
-		err := encodeTo(out, whyJSON{V: version, At: instant(now), Recorded: o.Recall != nil, Findings: findingsOf(findings, &muted)})
+		err := writeLine(out, whyJSON{V: version, At: instant(now), Recorded: o.Recall != nil, Findings: findingsOf(findings, &muted)})
 		if err != nil {
-			return fmt.Errorf("writing: %w", err)
+			return err
 		}
 	} else if _, err := io.WriteString(out, whyText(findings, &muted, now)); err != nil {
 		return fmt.Errorf("writing: %w", err)

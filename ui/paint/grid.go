@@ -11,7 +11,10 @@ type Grid struct {
 	Heads []string
 	Right []bool // numbers
 	Leave []int  // columns that may go
-	rows  [][]Part
+
+	Selected int // the number of the row under the cursor, from 1; 0: none is
+
+	rows [][]Part
 }
 
 // Add adds a row: a cell for each head.
@@ -27,8 +30,8 @@ func (g *Grid) Lines(th *Theme, w, indent int) []string {
 		}
 	}
 	out := []string{head.Done()}
-	for _, row := range g.rows {
-		l := th.Line(w).Skip(indent)
+	for n, row := range g.rows {
+		l := th.Line(w).Cursor(n+1 == g.Selected).Skip(indent - 1)
 		for i, c := range row {
 			if widths[i] > 0 {
 				g.cell(l, i, widths[i], c)
@@ -75,10 +78,15 @@ func gridGap(i int) int {
 }
 
 func (g *Grid) cell(l *Line, i, w int, c Part) {
+	over := l.Over
+	if i == 0 && over == l.th.Selected { // the letter keeps its colour under the cursor
+		l.Over += c.Style
+	}
 	if i < len(g.Right) && g.Right[i] {
 		l.Right(c.Style, c.Text, w)
 	} else {
 		l.Cell(c.Style, c.Text, w)
 	}
+	l.Over = over
 	l.Skip(gridGap(i))
 }

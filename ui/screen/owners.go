@@ -44,20 +44,24 @@ func ownerTable(sc *Scene, row *sources.Row, v verdict.Verdict, w int, long bool
 const paneFacts = 3
 
 func addOwner(sc *Scene, g *paint.Grid, row *sources.Row, v verdict.Verdict, o *sources.Owner) {
-	mark := paint.Plain(" ")
-	if hue, ok := termHue(row, o.ID); ok {
-		mark = sc.Theme.OwnerLetter(hue).Text(paint.Letter(hue))
-	}
 	st := paint.When(v.Severity == verdict.Blind, sc.Theme.Dim)
 	data := o.Data
 	if data.Len == 0 {
 		data = row.Data
 	}
 	dim := sc.Theme.Dim
-	g.Add(mark, st.Text(ownerLabel(sc, row.Ref, o, 0)), dim.Text(shortSession(sc, o.Session)),
+	g.Add(ownerMark(sc, row, o), st.Text(ownerLabel(sc, row.Ref, o, 0)), dim.Text(shortSession(sc, o.Session)),
 		dim.Text(modeName(row, o.Mode)), st.Text(permits(row, o.Permits)), st.Text(Fence(o.Fence)),
 		st.Text(sc.Theme.Age(o.Since, asOf(sc, row, v))), dim.Text(paint.Instant(o.Since, sc.Now)),
 		LeaseText(sc, o, v), st.Text(DataHead(data)))
+}
+
+// ownerMark returns the letter of an owner; a blank where it has none.
+func ownerMark(sc *Scene, row *sources.Row, o *sources.Owner) paint.Part {
+	if hue, ok := termHue(row, o.ID); ok {
+		return sc.Theme.OwnerLetter(hue).Text(paint.Letter(hue))
+	}
+	return paint.Plain(" ")
 }
 
 // shortSession returns a session for a table. If the time of its beginning is part of its name, only the
