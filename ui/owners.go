@@ -10,7 +10,6 @@ import (
 	"coordtop/sources/origin"
 	"coordtop/ui/filter"
 	"coordtop/ui/paint"
-	"coordtop/ui/rows"
 	"coordtop/ui/screen"
 )
 
@@ -69,7 +68,7 @@ func (o *ownersPart) open() {
 func (o *ownersPart) openAt(row *sources.Row) {
 	s := &o.scene.Owners
 	if row != nil {
-		if key := screen.PartyAt(s.By, row, rows.LastOwner(row)); key != "" {
+		if key := screen.PartyAt(s.By, row); key != "" {
 			s.List.Select(key)
 		}
 	}
@@ -88,7 +87,7 @@ func (o *ownersPart) group() {
 		case len(p.Awaits) > 0:
 			s.List.Select(fleet.KeyOf(s.By, p.Awaits[0].Row.Source, origin.OfWaiter(p.Awaits[0].Waiter)))
 		case len(p.Lost) > 0:
-			s.List.Select(screen.PartyAt(s.By, p.Lost[0], rows.LastOwner(p.Lost[0])))
+			s.List.Select(screen.PartyAt(s.By, p.Lost[0]))
 		}
 	}
 	o.host.Say("by " + s.By.String())

@@ -11,7 +11,9 @@ import (
 	"coordtop/sources/origin"
 	"coordtop/sources/verdict"
 	"coordtop/ui/cursor"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 )
 
 // OwnersState is the contents of the Owners screen.
@@ -75,7 +77,7 @@ func ownersScreen(sc *Scene) Frame {
 	lines = append(lines, g.Lines(&sc.Theme, w, 1)...)
 	lines = sc.Theme.Box(lines, w, n+2)
 	if left := h - len(lines); left > 1 {
-		lines = append(append(lines, partyRule(sc, w)), partyPane(sc, p, w, left-1)...)
+		lines = append(append(lines, partyRule(sc, w)), partyText(sc, p, w, left-1, 2, keys.Open)...)
 	}
 	return fixed(sc, sc.Theme.Box(lines, w, h))
 }
@@ -130,11 +132,11 @@ func partyCells(sc *Scene, p *fleet.Party, w int) []paint.Part {
 }
 
 // PartyAt returns the key of the party to which the owner of a row belongs, or who owned it last; "": nobody is known.
-func PartyAt(by origin.By, row *sources.Row, last *sources.OwnerRef) string {
-	switch {
-	case len(row.Owners) > 0:
+func PartyAt(by origin.By, row *sources.Row) string {
+	if len(row.Owners) > 0 {
 		return fleet.KeyOf(by, row.Source, origin.OfOwner(&row.Owners[0]))
-	case last != nil:
+	}
+	if last := rows.LastOwner(row); last != nil {
 		return fleet.KeyOf(by, row.Source, origin.OfRef(*last))
 	}
 	return ""

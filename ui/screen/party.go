@@ -13,22 +13,13 @@ import (
 // mostHoldings bounds the rows of one party that are drawn: the list can show all of them.
 const mostHoldings = 1000
 
-// partyPane draws the party under the cursor in h lines.
-func partyPane(sc *Scene, p *fleet.Party, w, h int) []string {
-	lines := []string{partyTitle(sc, p, w)}
-	why := partyWhy(sc, p, w, 2)
-	lines = append(lines, why[:min(len(why), max(h/4, 2))]...)
-	return partyTables(sc, append(lines, partyDies(sc, p, w)...), p, w, h, keys.Open)
-}
-
 // partyScreen draws all about the party under the cursor.
 func partyScreen(sc *Scene, w int) []string {
 	p, gap := sc.Owners.Selected(), sc.Theme.Line(w).Done()
 	if p == nil {
 		return []string{gap, sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, noParties(sc)).Done()}
 	}
-	lines := append([]string{gap, partyTitle(sc, p, w)}, partyWhy(sc, p, w, mostHoldings)...)
-	return partyTables(sc, append(lines, partyDies(sc, p, w)...), p, w, mostHoldings, keys.SameOwner)
+	return append([]string{gap}, partyText(sc, p, w, mostHoldings, mostHoldings, keys.SameOwner)...)
 }
 
 // partyTitle draws the name of a party, how much it has, and when it was last seen to do anything.
@@ -66,10 +57,13 @@ func partyDies(sc *Scene, p *fleet.Party, w int) (lines []string) {
 	return lines
 }
 
-// partyTables draws what a party owns, awaits and has lost below some lines, h in all. The last one counts those that
-// have no room, and names the key that shows them.
-func partyTables(sc *Scene, lines []string, p *fleet.Party, w, h int, key keys.Intent) []string {
-	th, all := &sc.Theme, len(lines)
+// partyText draws a party in at most h lines: each finding about it in at most so many, what happens if it dies, and
+// what it owns, awaits and has lost. The last line counts those that have no room, and names the key that shows them.
+func partyText(sc *Scene, p *fleet.Party, w, h, most int, key keys.Intent) []string {
+	th, why := &sc.Theme, partyWhy(sc, p, w, most)
+	lines := append([]string{partyTitle(sc, p, w)}, why[:min(len(why), max(h/4, 2))]...)
+	lines = append(lines, partyDies(sc, p, w)...)
+	all := len(lines)
 	table := func(heads []string, n int, row func(i int) (*sources.Row, paint.Part, []paint.Part)) {
 		if n == 0 {
 			return
