@@ -68,6 +68,9 @@ func ownersScreen(sc *Scene) Frame {
 		Heads: []string{"", strings.ToUpper(s.By.String()), "OWNS", "LEADS", "AWAITS", "SOURCES", "OLDEST", "SOONEST END", "CHG", "IF IT GOES, what hurts most first"},
 		Right: []bool{2: true, 3: true, 4: true, 6: true, 7: true, 8: true},
 	}
+	if w < wideParties {
+		g.Leave = []int{8, 6}
+	}
 	for i, key := range s.List.Visible() {
 		g.Add(partyCells(sc, s.byKey[key], w)...)
 		if key == p.Key {
