@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -56,20 +57,16 @@ func Find(in *Input) []Finding {
 	for _, row := range in.Rows {
 		f.add(row)
 	}
-	for _, pattern := range []func(*finder){
-		(*finder).silentServers,
-		(*finder).twoOwners,
-		(*finder).restarts,
-		(*finder).lostTogether,
-		(*finder).rings,
-		(*finder).slowServers,
-		(*finder).oneByOne,
-		(*finder).oddServers,
-	} {
-		pattern(f)
-	}
+	f.silentServers()
+	f.twoOwners()
+	f.restarts()
+	f.lostTogether()
+	f.rings()
+	f.slowServers()
+	f.oneByOne()
+	f.oddServers()
 	for i := range f.found {
-		f.finish(&f.found[i])
+		f.found[i].Runbook = in.Runbooks[f.found[i].Pattern]
 	}
 	slices.SortStableFunc(f.found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(b.leaderless(), a.leaderless()),
@@ -104,19 +101,13 @@ func (f *finder) add(row *sources.Row) {
 	if !v.Problem() {
 		return
 	}
-	c := &problemRow{row: row, verdict: v}
-	if list := f.in.Judge.Problems(row, f.in.Now); len(list) > 0 {
-		c.problem = list[0]
-		for _, p := range list {
-			if p.Fault == v.Lead {
-				c.problem = p
-			}
-		}
+	c := &problemRow{row: row, verdict: v, problem: f.in.Judge.Problems(row, f.in.Now)[0]}
+	terms := row.Terms
+	if len(terms) == 0 {
+		terms = f.past(row.Ref)
 	}
-	if n := len(row.Terms); n > 0 && row.Terms[n-1].End.How != sources.Unknown {
-		c.last = &row.Terms[n-1]
-	} else if past := f.past(row.Ref); n == 0 && len(past) > 0 && past[len(past)-1].End.How != sources.Unknown {
-		c.last = &past[len(past)-1]
+	if n := len(terms); n > 0 && terms[n-1].End.How != sources.Unknown {
+		c.last = &terms[n-1]
 	}
 	f.cases = append(f.cases, c)
 }
@@ -138,14 +129,30 @@ func (f *finder) open(faults ...verdict.Fault) (list []*problemRow) {
 	return list
 }
 
-// vacant reports whether the problem is that nobody owns the row.
-func (c *problemRow) vacant() bool { return c.problem.Fault == verdict.NoLeader }
+// grouped joins the rows with a fault that are not explained yet by a key; those whose key is "" are left out.
+func (f *finder) grouped(fault verdict.Fault, key func(*problemRow) string) (groups [][]*problemRow) {
+	byKey := map[string][]*problemRow{}
+	for _, c := range f.open(fault) {
+		if k := key(c); k != "" {
+			byKey[k] = append(byKey[k], c)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(byKey)) {
+		groups = append(groups, byKey[k])
+	}
+	return groups
+}
 
 // explain adds a Finding of rows.
 func (f *finder) explain(one Finding, rows ...*problemRow) {
 	one.Severity = verdict.Well
-	for _, c := range rows {
+	for i, c := range rows {
 		c.taken = true
+		if i == 0 {
+			one.Source = c.row.Source
+		} else if c.row.Source != one.Source {
+			one.Source = ""
+		}
 		one.Rows = append(one.Rows, Row{Row: c.row, Problem: c.problem, Short: f.short(c)})
 		one.Severity = min(one.Severity, c.problem.Severity)
 		if s := c.problem.Since; s.How != sources.Unknown && (one.Since.How == sources.Unknown || s.At.Before(one.Since.At)) {
@@ -155,28 +162,13 @@ func (f *finder) explain(one Finding, rows ...*problemRow) {
 	slices.SortStableFunc(one.Rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), a.Ref.Compare(b.Ref))
 	})
-	if len(rows) > 0 {
-		one.Source = rows[0].row.Source
-	}
-	for _, c := range rows {
-		if c.row.Source != one.Source {
-			one.Source = ""
-		}
-	}
 	f.found = append(f.found, one)
 }
 
-// finish adds what all findings have.
-func (f *finder) finish(one *Finding) {
-	one.Runbook = f.in.Runbooks[one.Pattern]
-}
-
-// leaderless counts the elections without a leader.
-func (f *Finding) leaderless() (n int) {
-	for i := range f.Rows {
-		if f.Rows[i].Fault == verdict.NoLeader {
-			n++
-		}
+// leaderless counts the elections without a leader: all its rows, or none.
+func (f *Finding) leaderless() int {
+	if len(f.Rows) > 0 && f.Rows[0].Fault == verdict.NoLeader {
+		return len(f.Rows)
 	}
-	return n
+	return 0
 }

@@ -79,6 +79,9 @@ type Step struct {
 	Command string // a command line; "": there is none
 }
 
+// line returns the step and its command in one line.
+func (s *Step) line() string { return joined(": ", s.Text, s.Command) }
+
 // Cause returns the reasons in one line: those that are told or inferred, then all that are possible.
 func (f *Finding) Cause() string {
 	known, possible := f.reasons()
@@ -115,23 +118,7 @@ func (f *Finding) Next() string {
 	if len(f.Steps) == 0 {
 		return ""
 	}
-	text := f.Steps[0].Text
-	if c := f.Steps[0].Command; c != "" {
-		text += ": " + c
-	}
-	return text
-}
-
-// Explains returns the Finding that explains the problem of a row; nil: none does.
-func Explains(list []Finding, ref sources.Ref) (*Finding, *Row) {
-	for i := range list {
-		for j := range list[i].Rows {
-			if list[i].Rows[j].Ref == ref {
-				return &list[i], &list[i].Rows[j]
-			}
-		}
-	}
-	return nil, nil
+	return f.Steps[0].line()
 }
 
 // textRows is the most rows of a Finding that its Text names.
@@ -140,7 +127,7 @@ const textRows = 10
 // Text writes a Finding for people, in lines that fit no width.
 func (f *Finding) Text(now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s%s\n", map[bool]string{true: "!", false: "-"}[f.Severity == verdict.Bad], f.Title, sinceText(f.Since, now))
+	fmt.Fprintf(&b, "%s %s%s\n", [...]string{"!", "-"}[min(f.Severity, verdict.Warn)], f.Title, sinceText(f.Since, now))
 	say := func(what, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "    %-8s %s\n", what, text)
@@ -149,28 +136,21 @@ func (f *Finding) Text(now time.Time) string {
 	say("why", f.Cause())
 	say("meaning", f.Effect)
 	for i, step := range f.Steps {
-		text := step.Text
-		if step.Command != "" {
-			text += ": " + step.Command
-		}
-		say(map[bool]string{true: "next", false: ""}[i == 0], text)
+		say([...]string{"next", ""}[min(i, 1)], step.line())
 	}
 	say("runbook", f.Runbook)
 	if len(f.Rows) > 1 {
 		var names []string
 		for _, r := range f.Rows[:min(len(f.Rows), textRows)] {
-			names = append(names, joined(" ", label(r.FullName()), inBrackets(label(r.Alias))))
+			name := label(r.FullName())
+			if r.Alias != "" {
+				name += " (" + label(r.Alias) + ")"
+			}
+			names = append(names, name)
 		}
 		say("rows", format.SomeOf(names, textRows, len(f.Rows)))
 	}
 	return b.String()
-}
-
-func inBrackets(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "(" + text + ")"
 }
 
 func sinceText(s sources.Stamp, now time.Time) string {

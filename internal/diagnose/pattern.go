@@ -1,86 +1,54 @@
 package diagnose
 
-// Pattern is a kind of Finding.
-type Pattern uint8
+import "slices"
+
+// Pattern is a kind of Finding: its name in JSON and in the config. `help why` says when each is found.
+type Pattern string
 
 // The patterns.
 const (
-	ServerSilent Pattern = iota
-	ServerRestarted
-	ServerSlow
-	OwnerTogether
-	TwoOwners
-	Ring
-	OwnUpgrade
-	LeaderGone
-	LeaderResigned
-	EndedByForce
-	Deleted
-	NeverLed
-	LockGone
-	WaitsForIdle
-	WaitsForChain
-	WaitsForHead
-	LongWait
-	Endless
-	RenewsLate
-	Flapping
-	PermitsTaken
-	Absent
-	LockTableFull
-	WrongServer
-	patterns
+	ServerSilent    Pattern = "server-silent"
+	ServerRestarted Pattern = "server-restarted"
+	ServerSlow      Pattern = "server-slow"
+	OwnerTogether   Pattern = "owner-gone"
+	TwoOwners       Pattern = "two-owners"
+	Ring            Pattern = "ring"
+	OwnUpgrade      Pattern = "own-upgrade"
+	LeaderGone      Pattern = "leader-gone"
+	LeaderResigned  Pattern = "leader-resigned"
+	EndedByForce    Pattern = "ended-by-force"
+	Deleted         Pattern = "deleted"
+	NeverLed        Pattern = "never-led"
+	LockGone        Pattern = "expected-free"
+	WaitsForIdle    Pattern = "owner-idle"
+	WaitsForChain   Pattern = "owner-waits"
+	WaitsForHead    Pattern = "head-blocks"
+	LongWait        Pattern = "long-wait"
+	Endless         Pattern = "no-end"
+	RenewsLate      Pattern = "renews-late"
+	Flapping        Pattern = "flapping"
+	PermitsTaken    Pattern = "permits-taken"
+	Absent          Pattern = "absent"
+	LockTableFull   Pattern = "lock-table-full"
+	WrongServer     Pattern = "wrong-server"
 )
 
-// patternTable describes the patterns: the name in JSON and in the config, and what `help why` says.
-var patternTable = [patterns]struct{ name, when string }{
-	ServerSilent:    {"server-silent", "a source does not answer; problems that its rows had before are counted under it"},
-	ServerRestarted: {"server-restarted", "owners lost what they had because the server was restarted, restarted without its data, or another one answers now"},
-	ServerSlow:      {"server-slow", "the renewals of several hosts on one source are late at the same time"},
-	OwnerTogether:   {"owner-gone", "one host, or one session, lost several at the same time, or lost one without releasing it"},
-	TwoOwners:       {"two-owners", "two own what only one may own"},
-	Ring:            {"ring", "sessions wait for each other in a ring that no server breaks by itself"},
-	OwnUpgrade:      {"own-upgrade", "a process waits in one session for what it owns in another"},
-	LeaderGone:      {"leader-gone", "an election has no leader, and the end of the last one was not told to be wished"},
-	LeaderResigned:  {"leader-resigned", "the last leader gave it up, and nobody took it"},
-	EndedByForce:    {"ended-by-force", "a person ended the ownership, and nobody took it"},
-	Deleted:         {"deleted", "what was owned was deleted"},
-	NeverLed:        {"never-led", "nobody has owned it since coordtop watches"},
-	LockGone:        {"expected-free", "a lock that the config expects to be owned is free"},
-	WaitsForIdle:    {"owner-idle", "somebody waits for an owner whose session does nothing"},
-	WaitsForChain:   {"owner-waits", "the owner for which somebody waits is itself waiting for another lock"},
-	WaitsForHead:    {"head-blocks", "the first in the queue waits for more than is free, and others behind it could go"},
-	LongWait:        {"long-wait", "somebody waits for long, and nothing more is known of the owner"},
-	Endless:         {"no-end", "a lock has no TTL and no session that ends it"},
-	RenewsLate:      {"renews-late", "an owner renews late"},
-	Flapping:        {"flapping", "an election is lost again and again"},
-	PermitsTaken:    {"permits-taken", "no permit of a semaphore was free for long while somebody waits"},
-	Absent:          {"absent", "a configured lock or semaphore does not exist"},
-	LockTableFull:   {"lock-table-full", "advisory locks take most of the lock table of a Postgres server"},
-	WrongServer:     {"wrong-server", "a dflockd server has keys that belong to another server of the list"},
+// all lists the patterns in the order of the help.
+var all = []Pattern{
+	ServerSilent, ServerRestarted, ServerSlow, OwnerTogether, TwoOwners,
+	Ring, OwnUpgrade, LeaderGone, LeaderResigned, EndedByForce,
+	Deleted, NeverLed, LockGone, WaitsForIdle, WaitsForChain,
+	WaitsForHead, LongWait, Endless, RenewsLate, Flapping,
+	PermitsTaken, Absent, LockTableFull, WrongServer,
 }
 
-// String is its name in JSON and in the config.
-func (p Pattern) String() string { return patternTable[p].name }
-
-// When says, for people, what it is.
-func (p Pattern) When() string { return patternTable[p].when }
+// String is its name.
+func (p Pattern) String() string { return string(p) }
 
 // Patterns returns all patterns.
-func Patterns() []Pattern {
-	all := make([]Pattern, patterns)
-	for i := range all {
-		all[i] = Pattern(i)
-	}
-	return all
-}
+func Patterns() []Pattern { return slices.Clone(all) }
 
 // PatternNamed returns the pattern of a name.
 func PatternNamed(name string) (Pattern, bool) {
-	for p := range patterns {
-		if patternTable[p].name == name {
-			return p, true
-		}
-	}
-	return 0, false
+	return Pattern(name), slices.Contains(all, Pattern(name))
 }

@@ -15,7 +15,7 @@ func (f *finder) oneByOne() {
 		var one Finding
 		switch c.problem.Fault {
 		case verdict.NoLeader:
-			one = f.vacancy(c)
+			one = f.gone(c)
 		case verdict.LongWait, verdict.Full:
 			one = f.longWait(c)
 		case verdict.NoTTL:
@@ -36,7 +36,7 @@ func (f *finder) oneByOne() {
 // endless explains a lock that nothing ends.
 func (f *finder) endless(c *problemRow) Finding {
 	o := &c.row.Owners[slices.IndexFunc(c.row.Owners, func(o sources.Owner) bool { return o.Endless() })]
-	one := Finding{Pattern: Endless, Title: f.name(c.row.Ref) + " is owned without an end", Who: []string{label(f.originOf(o).Name())}}
+	one := Finding{Pattern: Endless, Title: f.name(c.row.Ref) + " is owned without an end", Who: f.who(o)}
 	one.Reasons = []Reason{{f.where(o) + " owns it" + f.ownedFor(o) + ", and it has no TTL: it stays if its owner dies", Told}}
 	if c.row.NoTTLByDesign() {
 		library, _ := c.row.Format()
@@ -50,30 +50,21 @@ func (f *finder) endless(c *problemRow) Finding {
 
 // late explains a renewal that is overdue.
 func (f *finder) late(c *problemRow) Finding {
-	who, o := "its owner", (*sources.Owner)(nil)
-	for i := range c.row.Owners {
-		if o == nil || c.row.Owners[i].Expires.At.Before(o.Expires.At) {
-			o = &c.row.Owners[i]
-		}
-	}
-	one := Finding{Pattern: RenewsLate}
-	if o != nil {
-		who, one.Who = f.where(o), []string{label(f.originOf(o).Name())}
-	}
-	one.Title = f.name(c.row.Ref) + ": the renewal of " + who + " is late"
+	o := slices.MinFunc(owners(c.row), func(a, b *sources.Owner) int { return a.Expires.At.Compare(b.Expires.At) })
+	who := f.where(o)
+	one := Finding{Pattern: RenewsLate, Title: f.name(c.row.Ref) + ": the renewal of " + who + " is late", Who: f.who(o)}
 	text := who + " has not renewed in time"
-	if o != nil && o.Renewed.How != sources.Unknown {
+	if o.Renewed.How != sources.Unknown {
 		text += ": last " + format.Age(f.in.Now.Sub(o.Renewed.At)) + " ago"
 		if every := o.RenewEvery(); every > 0 {
 			text += ", usually every " + format.Precise(every.Round(100*time.Millisecond))
 		}
 	}
-	one.Reasons = []Reason{{text, Told}, {"it is paused or overloaded", Possible}, {"its way to the server is slow or cut", Possible}, {"it is dead", Possible}}
-	if o != nil && o.Expires.How != sources.Unknown {
+	one.Reasons = append([]Reason{{text, Told}}, possible("it is paused or overloaded", "its way to the server is slow or cut", "it is dead")...)
+	if o.Expires.How != sources.Unknown {
+		one.Effect = "its lease is over: anybody may take it"
 		if left := o.Expires.At.Sub(f.in.Now); left > 0 {
 			one.Effect = "its lease ends in " + format.Left(left) + ", and then anybody may take it"
-		} else {
-			one.Effect = "its lease is over: anybody may take it"
 		}
 	}
 	one.Steps = []Step{{"look at " + who, AtOwner, ""}}
@@ -97,11 +88,9 @@ func (f *finder) flapping(c *problemRow) Finding {
 	if o := leader(c.row); o != nil && o.Lease > 0 && o.RenewEvery() > 0 && o.RenewEvery() > o.Lease/2 {
 		one.Reasons = append(one.Reasons, Reason{"its TTL of " + format.Precise(o.Lease) + " leaves little room: it is renewed every " + format.Precise(o.RenewEvery().Round(100*time.Millisecond)), Inferred})
 	} else if expired > 0 {
-		one.Reasons = append(one.Reasons, Reason{"its TTL is shorter than the pauses of its owners", Possible}, Reason{"the server or the network is slow", Possible})
-		if again := f.retaken(c.row); again > 0 {
-			one.Reasons = slices.Insert(one.Reasons, 1, Reason{"the same process took it again each time, after " + format.Precise(again.Round(100*time.Millisecond)), Told})
-		} else {
-			one.Reasons = append(one.Reasons, Reason{"a program restarts again and again", Possible})
+		one.Reasons = append(one.Reasons, possible("its TTL is shorter than the pauses of its owners", "the server or the network is slow")...)
+		if len(owners) > 1 || f.originNamed(owners[0]).Host == "" { // else the same process has taken it again
+			one.Reasons = append(one.Reasons, possible("a program restarts again and again")...)
 		}
 	}
 	one.Effect = "each loss stops the leader's work until the next one leads"
@@ -109,22 +98,12 @@ func (f *finder) flapping(c *problemRow) Finding {
 	return one
 }
 
-// retaken returns after which usual time the same process took again what it had lost each time; 0: others took it too,
-// or the name of its owner is not that of a process.
-func (f *finder) retaken(row *sources.Row) time.Duration {
-	var gaps []time.Duration
-	for i := range row.Terms[:max(len(row.Terms)-1, 0)] {
-		was, is := &row.Terms[i], &row.Terms[i+1]
-		if was.Owner.Name() != is.Owner.Name() || f.originNamed(was.Owner.Name()).Host == "" {
-			return 0
-		}
-		gaps = append(gaps, is.Start.At.Sub(was.End.At))
+// owners returns the owners of a row, of very many the first.
+func owners(row *sources.Row) (list []*sources.Owner) {
+	for i := range row.Owners[:min(len(row.Owners), mostWaiters)] {
+		list = append(list, &row.Owners[i])
 	}
-	if len(gaps) == 0 {
-		return 0
-	}
-	slices.Sort(gaps)
-	return gaps[len(gaps)/2]
+	return list
 }
 
 // leader returns the only owner of a row; nil: there is not one.
@@ -174,12 +153,11 @@ func usualPause(ends []time.Time) time.Duration {
 // absent explains a primitive that is configured and does not exist.
 func (f *finder) absent(c *problemRow) Finding {
 	one := Finding{Pattern: Absent, Title: f.name(c.row.Ref) + " does not exist"}
+	text := "the server has no " + thing(c.row, 1) + " of this name"
 	if c.row.NoSpace {
-		one.Reasons = []Reason{{label(c.row.Space) + " does not exist on the server", Told}}
-	} else {
-		one.Reasons = []Reason{{"the server has no " + thing(c.row, 1) + " of this name", Told}}
+		text = label(c.row.Space) + " does not exist on the server"
 	}
-	one.Reasons = append(one.Reasons, Reason{"its name is misspelt in the config", Possible}, Reason{"its program has not created it yet", Possible})
+	one.Reasons = append([]Reason{{text, Told}}, possible("its name is misspelt in the config", "its program has not created it yet")...)
 	one.Steps = []Step{{"correct the config, or create it", AtActions, ""}}
 	return one
 }

@@ -76,32 +76,19 @@ func outageText(s *sources.SourceStatus) string {
 
 // twoOwners joins the rows of one name that are owned twice.
 func (f *finder) twoOwners() {
-	byName := map[string][]*problemRow{}
-	var order []string
-	for _, c := range f.open(verdict.TwoOwners) {
-		if byName[c.row.Name] == nil {
-			order = append(order, c.row.Name)
-		}
-		byName[c.row.Name] = append(byName[c.row.Name], c)
-	}
-	for _, name := range order {
-		rows := byName[name]
+	for _, rows := range f.grouped(verdict.TwoOwners, func(c *problemRow) string { return c.row.Name }) {
 		one := Finding{Pattern: TwoOwners, Title: f.name(rows[0].row.Ref) + " has two owners"}
 		for _, c := range rows {
-			var owners []string
+			var names []string
 			for i := range c.row.Owners[:min(len(c.row.Owners), 3)] {
-				owners = append(owners, f.where(&c.row.Owners[i]))
+				names = append(names, f.where(&c.row.Owners[i]))
 			}
-			if len(owners) > 0 {
-				one.Reasons = append(one.Reasons, Reason{format.Series(owners, " and ") + have(len(owners), " owns it in ", " own it in ") + label(c.row.FullName()), Told})
-			}
+			one.Reasons = append(one.Reasons, Reason{format.Series(names, " and ") + have(len(names), " owns it in ", " own it in ") + label(c.row.FullName()), Told})
 		}
 		if stray := wrongServer(rows); len(stray) > 0 {
-			one.Reasons = append(append(one.Reasons, stray...), Reason{"a program lists other servers, or in another order", Possible})
+			one.Reasons = append(append(one.Reasons, stray...), possible("a program lists other servers, or in another order")...)
 		} else if len(rows) > 1 {
-			one.Reasons = append(one.Reasons,
-				Reason{"two servers that do not know of each other have the same lock", Possible},
-				Reason{"programs are configured with different servers", Possible})
+			one.Reasons = append(one.Reasons, possible("two servers that do not know of each other have the same lock", "programs are configured with different servers")...)
 		} else {
 			one.Reasons = append(one.Reasons, Reason{"its server let a second one in", Told})
 		}
@@ -130,22 +117,20 @@ const restartWithin = 10 * time.Second
 
 // restarts joins the rows that a restart of their server freed.
 func (f *finder) restarts() {
-	bySource := map[string][]*problemRow{}
-	for _, c := range f.open(verdict.NoLeader) {
-		if c.last != nil && c.last.Cause == sources.CauseRestart {
-			bySource[c.row.Source] = append(bySource[c.row.Source], c)
+	for _, freed := range f.grouped(verdict.NoLeader, func(c *problemRow) string {
+		if c.last == nil || c.last.Cause != sources.CauseRestart {
+			return ""
 		}
-	}
-	for _, source := range sortedKeys(bySource) {
-		for _, rows := range chained(bySource[source], restartWithin) {
+		return c.row.Source
+	}) {
+		for _, rows := range chained(freed, restartWithin) {
 			at := rows[0].last.End.At
 			sure, became := f.became(rows[0].row)
-			one := Finding{Pattern: ServerRestarted, Title: things(rows) + have(len(rows), " has", " have") + " had no owner since a restart of " + f.source(source)}
-			find := "find out why the server restarted, and whether its data is on disk"
+			since, find := "a restart of ", "find out why the server restarted, and whether its data is on disk"
 			if strings.HasPrefix(became, "another server") {
-				find = "find out whether the other server still runs, and lets anybody own the same"
-				one.Title = things(rows) + have(len(rows), " has", " have") + " had no owner since another server answers for " + f.source(source)
+				since, find = "another server answers for ", "find out whether the other server still runs, and lets anybody own the same"
 			}
+			one := Finding{Pattern: ServerRestarted, Title: things(rows) + have(len(rows), " has", " have") + " had no owner since " + since + f.source(rows[0].row.Source)}
 			one.Reasons = []Reason{{"what was owned on " + label(rows[0].row.Space) + " was lost at " + f.clock(at) + ": " + became, sure}}
 			if len(rows) > 1 {
 				one.Reasons = append(one.Reasons, Reason{"it was " + f.names(rows, 3), Told})
@@ -161,14 +146,11 @@ func (f *finder) restarts() {
 // became describes what happened to the server of a row: "restarted without its data".
 func (f *finder) became(row *sources.Row) (Sure, string) {
 	about := f.about(row)
-	sure := Told
+	text := cmp.Or(format.Clean(about.Became, maxError), "the server was restarted")
 	if about.BecameHow == sources.Inferred {
-		sure = Inferred
+		return Inferred, text
 	}
-	if about.Became == "" {
-		return sure, "the server was restarted"
-	}
-	return sure, format.Clean(about.Became, maxError)
+	return Told, text
 }
 
 // oddServers finds what a source says of its server that a person should look at, though no row shows it yet.
@@ -211,22 +193,19 @@ const slowLeast = 3
 
 // slowServers joins the late renewals of many hosts on one source.
 func (f *finder) slowServers() {
-	bySource := map[string][]*problemRow{}
-	for _, c := range f.open(verdict.Late) {
-		bySource[c.row.Source] = append(bySource[c.row.Source], c)
-	}
-	for _, source := range sortedKeys(bySource) {
-		rows := bySource[source]
-		hosts := map[string]bool{}
+	for _, rows := range f.grouped(verdict.Late, func(c *problemRow) string { return c.row.Source }) {
+		source, hosts := rows[0].row.Source, map[string]bool{}
 		for _, c := range rows {
-			hosts[f.ownerHost(c.row)] = true
+			if o := leader(c.row); o != nil {
+				hosts[f.originOf(o).Host] = true
+			}
 		}
 		if delete(hosts, ""); len(hosts) < slowLeast {
 			continue
 		}
 		one := Finding{Pattern: ServerSlow, Title: counted(len(rows), "renewal", "renewals") + " late on " + f.source(source)}
-		one.Reasons = []Reason{{format.Count(len(hosts)) + " hosts renew late at the same time", Told},
-			{"the server or the network to it is slow", Possible}, {"the hosts are overloaded", Possible}}
+		one.Reasons = append([]Reason{{format.Count(len(hosts)) + " hosts renew late at the same time", Told}},
+			possible("the server or the network to it is slow", "the hosts are overloaded")...)
 		one.Effect = "leases run out if it goes on, the first in " + format.Left(f.firstEnd(rows))
 		one.Steps = []Step{{"look at the answer times of the server, and its load", AtSources, "coordtop doctor " + format.ShellWord(source)}}
 		f.explain(one, rows...)
@@ -237,8 +216,8 @@ func (f *finder) slowServers() {
 func (f *finder) firstEnd(rows []*problemRow) time.Duration {
 	var first time.Time
 	for _, c := range rows {
-		for i := range c.row.Owners {
-			if at := c.row.Owners[i].Expires.At; !at.IsZero() && (first.IsZero() || at.Before(first)) {
+		for _, o := range owners(c.row) {
+			if at := o.Expires.At; !at.IsZero() && (first.IsZero() || at.Before(first)) {
 				first = at
 			}
 		}
@@ -256,13 +235,4 @@ func chained(rows []*problemRow, within time.Duration) (groups [][]*problemRow) 
 		groups[len(groups)-1] = append(groups[len(groups)-1], c)
 	}
 	return groups
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, cmp.Compare[string])
-	return keys
 }

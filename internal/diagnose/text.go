@@ -9,6 +9,7 @@ import (
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/sources/origin"
+	"coordtop/sources/verdict"
 )
 
 // maxText is the most bytes that a sentence repeats of a text that others wrote, and maxError of an error.
@@ -51,14 +52,13 @@ func command(verb string, ref sources.Ref, flags ...string) string {
 	return strings.Join(append([]string{"coordtop", verb, format.ShellWord(ref.FullName())}, flags...), " ")
 }
 
-// typeOf returns the type of a source, as "redis".
-func (f *finder) typeOf(name string) string {
-	for i := range f.in.Judge.State.Sources {
-		if s := &f.in.Judge.State.Sources[i]; s.Name == name {
-			return s.Type
-		}
+// status returns the state of a source.
+func (f *finder) status(name string) *sources.SourceStatus {
+	list := f.in.Judge.State.Sources
+	if i := slices.IndexFunc(list, func(s sources.SourceStatus) bool { return s.Name == name }); i >= 0 {
+		return &list[i]
 	}
-	return ""
+	return &sources.SourceStatus{Name: name, Type: name}
 }
 
 // about returns what the source of a row says of itself.
@@ -71,27 +71,21 @@ func (f *finder) about(row *sources.Row) *sources.About {
 
 // source returns the name of a source with its type: "redis leases".
 func (f *finder) source(name string) string {
-	for i := range f.in.Judge.State.Sources {
-		if s := &f.in.Judge.State.Sources[i]; s.Name == name && s.Type != name {
-			return s.Type + " " + label(name)
-		}
+	if kind := f.status(name).Type; kind != name {
+		return kind + " " + label(name)
 	}
 	return label(name)
 }
 
 // thing is what people call a primitive of that kind.
 func thing(row *sources.Row, n int) string {
-	word := row.Kind.String()
-	if row.Kind == sources.KindUnknown {
-		word = "lock"
+	switch row.Kind {
+	case sources.KindUnknown:
+		return have(n, "lock", "locks")
+	case sources.KindMutex:
+		return have(n, "mutex", "mutexes")
 	}
-	switch {
-	case n == 1:
-		return word
-	case row.Kind == sources.KindMutex:
-		return word + "es"
-	}
-	return word + "s"
+	return row.Kind.String() + have(n, "", "s")
 }
 
 // things counts rows in words: "10 elections", or "3 locks" of several kinds.
@@ -105,6 +99,14 @@ func things(rows []*problemRow) string {
 	return format.Count(len(rows)) + " " + word
 }
 
+// possible returns reasons of which none is preferred.
+func possible(texts ...string) (reasons []Reason) {
+	for _, text := range texts {
+		reasons = append(reasons, Reason{text, Possible})
+	}
+	return reasons
+}
+
 // have is the verb for so many.
 func have(n int, one, many string) string {
 	if n == 1 {
@@ -116,7 +118,7 @@ func have(n int, one, many string) string {
 // short is the problem of a row in the few cells of the list.
 func (f *finder) short(c *problemRow) string {
 	switch {
-	case c.vacant() && c.last != nil:
+	case c.problem.Fault == verdict.NoLeader && c.last != nil:
 		return c.verdict.Last.String() + ", was " + label(c.last.Owner.Name())
 	case c.problem.Told:
 		return c.verdict.Last.String()
@@ -167,6 +169,9 @@ func (f *finder) origin(key any, find func() origin.Origin) origin.Origin {
 	return o
 }
 
+// who is the name of an owner's origin, for Finding.Who.
+func (f *finder) who(o *sources.Owner) []string { return []string{label(f.originOf(o).Name())} }
+
 // where adds the host to the label of an owner where the label does not name it.
 func (f *finder) where(o *sources.Owner) string {
 	text := label(o.Label)
@@ -186,11 +191,5 @@ func counted(n int, one, many string) string {
 
 // joined joins the parts that are not empty.
 func joined(sep string, parts ...string) string {
-	var list []string
-	for _, p := range parts {
-		if p != "" {
-			list = append(list, p)
-		}
-	}
-	return strings.Join(list, sep)
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), sep)
 }

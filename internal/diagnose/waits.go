@@ -26,10 +26,6 @@ func (f *finder) ownerParty(source string, o *sources.Owner) string {
 	return f.party(source, o.Session, o.ID, o.Label, o.Attrs)
 }
 
-func (f *finder) waiterParty(source string, w *sources.Waiter) string {
-	return f.party(source, w.Session, w.ID, w.Label, w.Attrs)
-}
-
 // excludes reports whether a waiter waits for an owner. No session waits for what it owns itself, in another mode.
 func excludes(o *sources.Owner, w *sources.Waiter) bool {
 	return (o.Mode != sources.Shared || w.Mode != sources.Shared) && (o.Session == "" || o.Session != w.Session)
@@ -51,15 +47,16 @@ func (f *finder) waits() map[string][]wait {
 	graph := map[string][]wait{}
 	for _, c := range f.open(verdict.LongWait, verdict.Full, verdict.NoTTL) {
 		row := c.row
+		if row.Limited() && row.Limit > 1 {
+			continue // any owner's release is enough
+		}
 		for i := range row.Queue.Waiters[:min(len(row.Queue.Waiters), mostWaiters)] {
 			w := &row.Queue.Waiters[i]
-			for j := range row.Owners[:min(len(row.Owners), mostWaiters)] {
-				o := &row.Owners[j]
-				if row.Limited() && row.Limit > 1 || !excludes(o, w) {
-					continue // another owner's release is enough, or they share it
+			from := f.party(row.Source, w.Session, w.ID, w.Label, w.Attrs)
+			for _, o := range owners(row) {
+				if excludes(o, w) {
+					graph[from] = append(graph[from], wait{from, f.ownerParty(row.Source, o), c, w, o})
 				}
-				e := wait{f.waiterParty(row.Source, w), f.ownerParty(row.Source, o), c, w, o}
-				graph[e.from] = append(graph[e.from], e)
 			}
 		}
 	}
@@ -69,72 +66,37 @@ func (f *finder) waits() map[string][]wait {
 // rings finds sessions that wait for each other, and those that wait for themselves.
 func (f *finder) rings() {
 	f.graph = f.waits()
-	graph := maps.Clone(f.graph)
-	for _, from := range sortedKeys(graph) {
-		for _, e := range graph[from] {
-			if e.from == e.to && !e.c.taken {
-				f.explain(f.ownWait(e), e.c)
+	var path []wait // from the party where the search began
+	seen := map[string]bool{}
+	var follow func(from string)
+	follow = func(from string) {
+		seen[from] = true
+		for _, e := range f.graph[from] {
+			path = append(path, e)
+			if !seen[e.to] {
+				follow(e.to)
+			} else if begin := slices.IndexFunc(path, func(before wait) bool { return before.from == e.to }); begin >= 0 {
+				f.ring(path[begin:])
 			}
+			path = path[:len(path)-1]
 		}
 	}
-	inRings(graph)
-	for _, from := range sortedKeys(graph) {
-		if ring := ringFrom(graph, from); len(ring) > 0 && !slices.ContainsFunc(ring, func(e wait) bool { return e.c.taken }) {
-			f.ring(ring)
+	for _, from := range slices.Sorted(maps.Keys(f.graph)) {
+		if !seen[from] {
+			follow(from)
 		}
 	}
 }
 
-// inRings drops those who wait for nobody who waits, until all that are left wait in rings, or for a ring.
-func inRings(graph map[string][]wait) {
-	awaits := map[string][]string{} // by party: who waits for it
-	left := map[string]int{}        // by party: for how many it waits
-	var done []string
-	for from, list := range graph {
-		left[from] = len(list)
-		for _, e := range list {
-			if awaits[e.to] = append(awaits[e.to], from); graph[e.to] == nil {
-				done = append(done, e.to)
-			}
-		}
-	}
-	for ; len(done) > 0; done = done[1:] {
-		for _, from := range awaits[done[0]] {
-			if left[from]--; left[from] == 0 {
-				delete(graph, from)
-				done = append(done, from)
-			}
-		}
-		delete(awaits, done[0])
-	}
-}
-
-// ringFrom returns the shortest ring of waits that leads back to where it began; nil: there is none.
-func ringFrom(graph map[string][]wait, start string) []wait {
-	came := map[string]wait{} // by party: the wait that led to it
-	for queue := []string{start}; len(queue) > 0; queue = queue[1:] {
-		for _, e := range graph[queue[0]] {
-			if e.c.taken || e.from == e.to {
-				continue
-			}
-			if e.to == start {
-				ring := []wait{e}
-				for at := e.from; at != start; at = came[at].from {
-					ring = append(ring, came[at])
-				}
-				slices.Reverse(ring)
-				return ring
-			}
-			if _, seen := came[e.to]; !seen {
-				came[e.to] = e
-				queue = append(queue, e.to)
-			}
-		}
-	}
-	return nil
-}
-
+// ring explains the rows of a ring of waits, the last of which leads back to the first, unless one is explained.
 func (f *finder) ring(ring []wait) {
+	switch {
+	case slices.ContainsFunc(ring, func(e wait) bool { return e.c.taken }):
+		return
+	case len(ring) == 1:
+		f.explain(f.ownWait(ring[0]), ring[0].c)
+		return
+	}
 	var rows []*problemRow
 	one := Finding{Pattern: Ring}
 	for _, e := range ring {
@@ -179,17 +141,14 @@ func (f *finder) longWait(c *problemRow) Finding {
 	if row.Limited() && row.Limit > 1 {
 		return f.permits(c, one)
 	}
-	if text := blocksOthers(row); text != "" {
-		one.Pattern, one.Title = WaitsForHead, "the queue of "+f.name(row.Ref)+" stands still"
-		one.Reasons = []Reason{{text, Told}}
-	}
+	f.head(row, &one)
 	if len(row.Owners) == 0 {
 		one.Reasons = append(one.Reasons, Reason{"its owner is not known", Told})
 		one.Steps = []Step{{"look at it", AtRow, command("get", row.Ref)}}
 		return one
 	}
 	o := blocker(row)
-	one.Who = []string{label(f.originOf(o).Name())}
+	one.Who = f.who(o)
 	owned := f.ownedFor(o)
 	blame := func(p Pattern, title string) {
 		if one.Pattern == LongWait {
@@ -233,8 +192,8 @@ func vacuum(row *sources.Row) string {
 // itself for this row is none, unless all are.
 func blocker(row *sources.Row) *sources.Owner {
 	best, least := &row.Owners[0], -1
-	for i := range row.Owners[:min(len(row.Owners), mostWaiters)] {
-		o, score := &row.Owners[i], 0
+	for _, o := range owners(row) {
+		score := 0
 		if !slices.ContainsFunc(row.Queue.Waiters, func(w sources.Waiter) bool { return o.Session != "" && w.Session == o.Session }) {
 			score = 1 + int(o.Idle)
 		}
@@ -247,25 +206,23 @@ func blocker(row *sources.Row) *sources.Owner {
 
 // freeing returns the steps that lead to a release of what an owner has.
 func (f *finder) freeing(c *problemRow, o *sources.Owner) []Step {
-	ask := Step{"ask who runs " + f.where(o), AtOwner, ""}
-	end := Step{"release it by force if its owner is stuck", AtActions, command("release", c.row.Ref)}
+	end := "release it by force if its owner is stuck"
 	if also := sources.AttrOf(o.Attrs, "also owns"); also != "" {
-		end.Text += "; that ends its session, which also owns " + label(also)
+		end += "; that ends its session, which also owns " + label(also)
 	}
-	return []Step{ask, end}
+	return []Step{{"ask who runs " + f.where(o), AtOwner, ""}, {end, AtActions, command("release", c.row.Ref)}}
 }
 
 // ownedFor says for how long an owner has owned; "": it is not known.
 func (f *finder) ownedFor(o *sources.Owner) string {
-	switch held := f.in.Now.Sub(o.Since.At); {
+	held := f.in.Now.Sub(o.Since.At)
+	switch {
 	case o.Since.How == sources.Unknown, held < time.Second:
 		return ""
+	case o.Since.How == sources.AtLeast, o.Since.How == sources.Bound:
+		return " for at least " + format.Age(held)
 	}
-	switch o.Since.How {
-	case sources.AtLeast, sources.Bound:
-		return " for at least " + format.Age(f.in.Now.Sub(o.Since.At))
-	}
-	return " for " + format.Age(f.in.Now.Sub(o.Since.At))
+	return " for " + format.Age(held)
 }
 
 // stateSince says since when the session of an owner is as it is; "": its server does not tell.
@@ -276,65 +233,43 @@ func (f *finder) stateSince(o *sources.Owner) string {
 	return ""
 }
 
-// blocksOthers says why the head of a queue keeps those behind it from what is free; "": it does not.
-func blocksOthers(row *sources.Row) string {
+// head explains a queue whose first one keeps those behind it from what is free, if it does.
+func (f *finder) head(row *sources.Row, one *Finding) {
 	q := row.Queue.Waiters
 	if row.Queue.How == sources.Unknown || len(q) < 2 {
-		return ""
+		return
 	}
+	shared := len(row.Owners) > 0 && !slices.ContainsFunc(row.Owners, func(o sources.Owner) bool { return o.Mode != sources.Shared })
+	goes := func(w sources.Waiter) bool { return shared && w.Mode == sources.Shared }
+	needs, could := "wants it exclusively, while "+counted(len(row.Owners), "owner shares it", "owners share it"), " behind it could share it too"
 	if row.Limited() && row.Limit > 1 {
 		free := row.Limit - min(row.Taken, row.Limit)
-		first := max(q[0].Permits, 1)
-		if free == 0 || first <= free {
-			return ""
-		}
-		could := 0
-		for i := range q[1:] {
-			if max(q[1+i].Permits, 1) <= free {
-				could++
-			}
-		}
-		if could == 0 {
-			return ""
-		}
-		return label(q[0].Label) + ", first in the queue, needs " + format.Count(int(first)) + " permits, and " + format.Count(int(free)) + have(int(free), " is", " are") + " free; " +
-			format.Count(could) + " behind it could go"
+		goes = func(w sources.Waiter) bool { return max(w.Permits, 1) <= free }
+		needs = "needs " + format.Count(int(q[0].Permits)) + " permits, and " + counted(int(free), "is", "are") + " free"
+		could = " behind it could go"
 	}
-	shared := func(o sources.Owner) bool { return o.Mode == sources.Shared }
-	if len(row.Owners) == 0 || slices.ContainsFunc(row.Owners, func(o sources.Owner) bool { return !shared(o) }) || q[0].Mode == sources.Shared {
-		return ""
+	n := len(slices.DeleteFunc(slices.Clone(q[1:]), func(w sources.Waiter) bool { return !goes(w) }))
+	if n > 0 && !goes(q[0]) {
+		one.Pattern, one.Title = WaitsForHead, "the queue of "+f.name(row.Ref)+" stands still"
+		one.Reasons = []Reason{{label(q[0].Label) + ", first in the queue, " + needs + "; " + format.Count(n) + could, Told}}
 	}
-	could := 0
-	for i := range q[1:] {
-		if q[1+i].Mode == sources.Shared {
-			could++
-		}
-	}
-	if could == 0 {
-		return ""
-	}
-	return label(q[0].Label) + ", first in the queue, wants it exclusively, while " + format.Count(len(row.Owners)) + have(len(row.Owners), " owner shares it; ", " owners share it; ") + format.Count(could) + " behind it could share it too"
 }
 
 // permits explains a semaphore for which somebody waits.
 func (f *finder) permits(c *problemRow, one Finding) Finding {
 	row := c.row
-	one.Pattern = PermitsTaken
+	one.Pattern, one.Reasons = PermitsTaken, []Reason{{"all permits are taken", Told}}
 	one.Title = f.name(row.Ref) + ": " + format.Count(int(row.Taken)) + " of " + format.Count(int(row.Limit)) + " permits taken"
-	if text := blocksOthers(row); text != "" {
-		one.Pattern, one.Title = WaitsForHead, "the queue of "+f.name(row.Ref)+" stands still"
-		one.Reasons = []Reason{{text, Told}}
-	} else if row.Taken >= row.Limit {
-		one.Reasons = []Reason{{"all permits are taken", Told}}
-	} else {
+	if row.Taken < row.Limit {
 		one.Reasons = []Reason{{format.Count(int(row.Limit-row.Taken)) + " permits are free, too few for the first in the queue", Told}}
 	}
-	most, longest := f.biggest(row)
+	f.head(row, &one)
+	most, longest := biggest(row)
 	if most == nil {
 		one.Steps = []Step{{"raise the limit, or ask who has them", AtRow, command("get", row.Ref)}}
 		return one
 	}
-	one.Who = []string{label(f.originOf(most).Name())}
+	one.Who = f.who(most)
 	text := f.where(most) + " has most, " + format.Count(int(max(most.Permits, 1)))
 	if longest == most {
 		text += f.ownedFor(most) + ", the longest of all"
@@ -348,7 +283,7 @@ func (f *finder) permits(c *problemRow, one Finding) Finding {
 }
 
 // biggest returns the owner with most permits, and the one that has owned longest; nil: not known.
-func (f *finder) biggest(row *sources.Row) (most, longest *sources.Owner) {
+func biggest(row *sources.Row) (most, longest *sources.Owner) {
 	for i := range row.Owners {
 		o := &row.Owners[i]
 		if most == nil || max(o.Permits, 1) > max(most.Permits, 1) ||
