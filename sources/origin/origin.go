@@ -118,14 +118,14 @@ func first(match []string) string {
 	return match[1]
 }
 
-// withoutPort returns the host of a client's address; a local socket has no host.
+// withoutPort returns the host of a client's address; a local socket and a loopback address name none.
 func withoutPort(client string) string {
-	host, _, err := net.SplitHostPort(client)
-	switch {
-	case err == nil:
-		return host
-	case strings.HasPrefix(client, "local"):
+	host := client
+	if h, _, err := net.SplitHostPort(client); err == nil {
+		host = h
+	}
+	if strings.HasPrefix(host, "local") || net.ParseIP(host).IsLoopback() {
 		return ""
 	}
-	return client
+	return host
 }
