@@ -99,20 +99,16 @@ func (p *pulsePart) goTo(v screen.View) bool {
 		p.host.Say("nothing is wrong here")
 		return false
 	}
-	only := func(ref sources.Ref) bool { return ref.Source == f.Source }
 	unknown := func(s sources.SourceStatus) bool { return s.Name == f.Source && s.Rows == 0 }
 	if len(f.Rows) == 0 && slices.ContainsFunc(p.scene.State.Sources, unknown) {
 		p.host.open(screen.Sources)
 		return false
 	}
-	if len(f.Rows) > 0 {
-		refs := make(map[sources.Ref]bool, len(f.Rows))
-		for i := range f.Rows {
-			refs[f.Rows[i].Ref] = true
-		}
-		only = func(ref sources.Ref) bool { return refs[ref] }
+	refs := make(map[sources.Ref]bool, len(f.Rows))
+	for i := range f.Rows {
+		refs[f.Rows[i].Ref] = true
 	}
-	p.list.focus(f.Title, only)
+	p.list.focus(f.Title, func(ref sources.Ref) bool { return refs[ref] || len(refs) == 0 && ref.Source == f.Source })
 	p.host.switchTo(v)
 	if len(f.Rows) > 0 {
 		p.list.pickRow(f.Rows[0].Ref)

@@ -64,22 +64,14 @@ func Why(ctx context.Context, feed Feed, out, diag io.Writer, o WhyOptions) erro
 	}
 	list := rows(s, o.Names)
 	o.known = func(source string) (int, time.Time) { return knownOf(last, source) }
-	found := explain(out, s, list, time.Now(), o)
-	if found != nil && !errors.Is(found, ErrFound) {
-		return found
-	}
-	return errors.Join(found, missing(s, o.Names...), checkNames(s, list, o.Names))
+	return errors.Join(explain(out, s, list, time.Now(), o), missing(s, o.Names...), checkNames(s, list, o.Names))
 }
 
 // WhyAt prints to out what was wrong at an instant, from the State that a recording has for it. The errors are as of
 // Why.
 func WhyAt(out io.Writer, s *sources.State, at time.Time, o WhyOptions) error {
 	list := rows(s, o.Names)
-	found := explain(out, s, list, at, o)
-	if found != nil && !errors.Is(found, ErrFound) {
-		return found
-	}
-	return errors.Join(found, checkNames(s, list, o.Names))
+	return errors.Join(explain(out, s, list, at, o), checkNames(s, list, o.Names))
 }
 
 // explain prints to out what is wrong with rows of a State at now, and with its sources. It returns ErrFound where
@@ -97,12 +89,13 @@ func explain(out io.Writer, s *sources.State, list []*sources.Row, now time.Time
 	if o.Unacknowledged {
 		findings, muted = unmuted(findings, muted)
 	}
+	var err error
 	if o.Format == JSON {
-		err := writeLine(out, whyJSON{V: version, At: instant(now), Recorded: o.Recall != nil, Findings: findingsOf(findings, &muted)})
-		if err != nil {
-			return err
-		}
-	} else if _, err := io.WriteString(out, whyText(findings, &muted, now)); err != nil {
+		err = writeLine(out, whyJSON{V: version, At: instant(now), Recorded: o.Recall != nil, Findings: findingsOf(findings, &muted)})
+	} else {
+		_, err = io.WriteString(out, whyText(findings, &muted, now))
+	}
+	if err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
 	if len(findings) > 0 {

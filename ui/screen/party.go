@@ -39,8 +39,7 @@ func partyTitle(sc *Scene, p *fleet.Party, w int) string {
 // partyWhy draws what is wrong with a party, each finding in at most so many lines.
 func partyWhy(sc *Scene, p *fleet.Party, w, most int) (lines []string) {
 	for _, f := range p.Findings {
-		text := f.Title + ": " + f.Cause() + paint.When(f.Effect != "", "; "+f.Effect)
-		for i, piece := range wrapIn(&sc.Theme, text, w-4, most) {
+		for i, piece := range wrapIn(&sc.Theme, f.Title+": "+causeText(f), w-4, most) {
 			mark := paint.When(i == 0, sc.Theme.Marks[f.Severity])
 			lines = append(lines, sc.Theme.Line(w).Skip(1).Put(sc.Theme.Severity(f.Severity), mark).To(3).Put("", piece).Done())
 		}

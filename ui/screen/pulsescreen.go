@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -93,17 +92,8 @@ func headingLines(n [grades]int) (lines int) {
 	return max(lines-1, 1)
 }
 
-// findingBlock is a heading, or a finding with the lines that explain it.
-type findingBlock struct {
-	lines   []string
-	heading bool
-}
-
-// open reports whether empty lines around the block help to read it.
-func (b *findingBlock) open() bool { return b.heading || len(b.lines) > 1 }
-
 // findingList draws the visible findings in at most h lines: first a line for each, then, as far as there is room,
-// what explains the one under the cursor and those that need a person.
+// what explains the one under the cursor and those that need a person, and empty lines around that.
 func findingList(sc *Scene, w, h int) []string {
 	first, n := visibleFindings(sc)
 	if n == 0 {
@@ -112,40 +102,52 @@ func findingList(sc *Scene, w, h int) []string {
 	shown := sc.Findings[first : first+n]
 	selected, _ := sc.Pulse.List.Selected()
 	details := explain(sc, first, shown, selected, w, h-n-headingLines(gradesOf(sc, first, first+n)))
-	var blocks []findingBlock
-	for i := range shown {
-		f := &shown[i]
-		is := gradeAt(sc, first+i)
-		if i == 0 || is != gradeAt(sc, first+i-1) {
-			blocks = append(blocks, findingBlock{[]string{gradeHeading(sc, is, w)}, true})
+	draw := func(apart bool) (lines []string) {
+		gap, open := sc.Theme.Line(w).Done(), false // what stands above has more than a line
+		for i := range shown {
+			is := gradeAt(sc, first+i)
+			if i == 0 || is != gradeAt(sc, first+i-1) {
+				if i > 0 {
+					lines = append(lines, gap)
+				}
+				lines, open = append(lines, gradeHeading(sc, is, w)), true
+			}
+			explained := len(details[i]) > 0
+			if apart && (open || explained) {
+				lines = append(lines, gap)
+			}
+			lines = append(lines, findingLine(sc, &shown[i], is, KeyOf(&shown[i]) == selected, explained, w))
+			lines, open = append(lines, details[i]...), explained
 		}
-		lines := []string{findingLine(sc, f, is, KeyOf(f) == selected, details[i].lines() > 0, w)}
-		blocks = append(blocks, findingBlock{lines: append(lines, details[i].draw(sc, w)...)})
+		return lines
 	}
-	return joinBlocks(sc, blocks, w, h)
+	if lines := draw(true); len(lines) <= h {
+		return lines
+	}
+	return draw(false)
 }
 
-// explain gives lines to the findings that are explained, of room lines: briefly all of them, then in full as many as
+// explain gives lines to the findings that are explained, of h lines: briefly all of them, then in full as many as
 // have room. The one under the cursor comes first, and in full at once if the person has chosen it.
-func explain(sc *Scene, first int, shown []diagnose.Finding, selected FindingKey, w, room int) []detail {
-	details := make([]detail, len(shown))
-	grow := func(i, most int) { room -= details[i].grow(min(room+details[i].lines(), most)) }
+func explain(sc *Scene, first int, shown []diagnose.Finding, selected FindingKey, w, h int) [][]string {
+	details, room := make([][]string, len(shown)), h
+	grow := func(i, most int) {
+		had := len(details[i])
+		details[i] = detailLines(sc, &shown[i], w, min(room+had, max(most, had)))
+		room += had - len(details[i])
+	}
 	var order []int
 	for i := range shown {
-		switch here := KeyOf(&shown[i]) == selected; {
-		case here:
+		if KeyOf(&shown[i]) == selected {
 			order = slices.Insert(order, 0, i)
-		case gradeAt(sc, first+i) == gradeBad:
+		} else if gradeAt(sc, first+i) == gradeBad {
 			order = append(order, i)
-		default:
-			continue
 		}
-		details[i] = detailOf(sc, &shown[i], w)
 	}
 	if len(order) > 0 && sc.Pulse.List.Moved() {
 		grow(order[0], room)
 	}
-	for _, most := range []int{briefDetail, len(shown) + room} {
+	for _, most := range []int{briefDetail, h} {
 		for _, i := range order {
 			grow(i, most)
 		}
@@ -160,24 +162,6 @@ func visibleFindings(sc *Scene) (first, n int) {
 		first++
 	}
 	return first, min(len(visible), len(sc.Findings)-first)
-}
-
-// joinBlocks puts blocks one below another, with empty lines around those that explain something if there is room.
-func joinBlocks(sc *Scene, blocks []findingBlock, w, h int) []string {
-	total, gaps := 0, 0
-	for i := range blocks {
-		total += len(blocks[i].lines) + BoolInt(i > 0 && blocks[i].heading)
-		gaps += BoolInt(i > 0 && !blocks[i].heading && (blocks[i].open() || blocks[i-1].open()))
-	}
-	var lines []string
-	for i := range blocks {
-		apart := total+gaps <= h && (blocks[i].open() || i > 0 && blocks[i-1].open())
-		if i > 0 && (blocks[i].heading || apart) {
-			lines = append(lines, sc.Theme.Line(w).Done())
-		}
-		lines = append(lines, blocks[i].lines...)
-	}
-	return lines
 }
 
 // gradeHeading draws the heading of the findings of a grade, with their number.
@@ -241,14 +225,6 @@ func typedSource(sc *Scene, name string) string {
 	return paint.Clean(name)
 }
 
-// detail explains a finding: why, what to do next, its runbook, and its rows. Its parts get lines in turn.
-type detail [4]struct {
-	name   string
-	text   string
-	brief  string // if not all of the text has room
-	all, n int    // lines that the text takes, and that it gets
-}
-
 // The indents of the lines that explain a finding, and the most of its rows that are named.
 const (
 	detailIndent = 3
@@ -256,60 +232,38 @@ const (
 	detailRows   = 5
 )
 
-func detailOf(sc *Scene, f *diagnose.Finding, w int) (d detail) {
-	d[0].text, d[0].brief = f.Cause()+paint.When(f.Effect != "", "; "+f.Effect), f.Brief()
-	d[1].name, d[1].text, d[1].brief = "next", stepsText(sc, f, 2), stepsText(sc, f, 1)
-	d[2].name, d[2].text = "runbook", paint.Clean(f.Runbook)
-	if len(f.Rows) > 1 {
-		var names []string
-		for i := range f.Rows[:min(len(f.Rows), detailRows)] {
-			names = append(names, NameOf(sc, f.Rows[i].Ref))
-		}
-		d[3].name, d[3].text = "rows", format.SomeOf(names, detailRows, len(f.Rows))
-	}
-	for i := range d {
-		d[i].all = len(paint.Wrap(d[i].text, w-d.indent(i)-1))
-	}
-	return d
-}
-
-func (d *detail) indent(i int) int { return detailIndent + BoolInt(i > 0)*detailName }
-
-// lines returns the number of lines that it gets.
-func (d *detail) lines() (n int) {
-	for i := range d {
-		n += d[i].n
-	}
-	return n
-}
-
-// grow gives it lines up to most in all, one to each part before a second one to any, and returns how many more it
-// gets than before.
-func (d *detail) grow(most int) (more int) {
-	before := d.lines()
-	for _, each := range []int{1, most} {
-		for i := range d {
-			d[i].n += max(min(most-d.lines(), min(each, d[i].all)-d[i].n), 0)
-		}
-	}
-	return d.lines() - before
-}
-
-func (d *detail) draw(sc *Scene, w int) (lines []string) {
-	for i := range d {
-		if d[i].n == 0 {
-			continue
-		}
-		text := d[i].text
-		if d[i].n < d[i].all {
-			text = cmp.Or(d[i].brief, text)
-		}
-		for j, piece := range wrapIn(&sc.Theme, text, w-d.indent(i)-1, d[i].n) {
-			l := sc.Theme.Line(w).Skip(detailIndent).Put(sc.Theme.Dim, paint.When(j == 0, d[i].name)).To(d.indent(i))
+// detailLines explains a finding in at most so many lines: why, what to do next, its runbook, and its rows. If not all
+// has room, only the cause may take more than a line.
+func detailLines(sc *Scene, f *diagnose.Finding, w, most int) (lines []string) {
+	put := func(name, text string, room int) {
+		indent := detailIndent + BoolInt(name != "")*detailName
+		for j, piece := range wrapIn(&sc.Theme, text, w-indent-1, room) {
+			l := sc.Theme.Line(w).Skip(detailIndent).Put(sc.Theme.Dim, paint.When(j == 0, name)).To(indent)
 			lines = append(lines, l.Put("", piece).Done())
 		}
 	}
-	return lines
+	below := func(steps, room int) {
+		put("next", stepsText(sc, f, steps), room)
+		put("runbook", paint.Clean(f.Runbook), room)
+		if len(f.Rows) > 1 {
+			var names []string
+			for i := range f.Rows[:min(len(f.Rows), detailRows)] {
+				names = append(names, NameOf(sc, f.Rows[i].Ref))
+			}
+			put("rows", format.SomeOf(names, detailRows, len(f.Rows)), room)
+		}
+	}
+	put("", causeText(f), most)
+	below(2, most)
+	if len(lines) > most {
+		lines = nil
+		below(1, 1)
+		rest := lines
+		lines = nil
+		put("", f.Brief(), max(most-len(rest), 1))
+		lines = append(lines, rest...)
+	}
+	return lines[:min(len(lines), max(most, 0))]
 }
 
 // moreFindings counts the findings that had no room: "5 more, 1 !"; "": there are none.
@@ -329,10 +283,7 @@ func moreFindings(sc *Scene) string {
 
 // calmLines say that nothing is wrong, and since when; or that this is not known.
 func calmLines(sc *Scene, w int) []string {
-	l, waiting := sc.Theme.Line(w).Skip(1), 0
-	for i := range sc.State.Sources {
-		waiting += BoolInt(!sourceWhole(sc, &sc.State.Sources[i]))
-	}
+	l, waiting := sc.Theme.Line(w).Skip(1), len(sc.State.Sources)-wholeSources(sc)
 	switch s := &sc.Pulse; {
 	case !s.Calm.IsZero():
 		l.Put(sc.Theme.Good, sc.Theme.Up).Skip(1).Put("", "All is well since "+paint.TimeOfDay(s.Calm, sc.Now)).Put(sc.Theme.Dim, ", as far as coordtop has seen")
@@ -346,12 +297,14 @@ func calmLines(sc *Scene, w int) []string {
 
 // SourcesWhole reports whether each source has been read in full, or is known not to answer.
 func SourcesWhole(sc *Scene) bool {
+	return len(sc.State.Sources) > 0 && wholeSources(sc) == len(sc.State.Sources)
+}
+
+func wholeSources(sc *Scene) (n int) {
 	for i := range sc.State.Sources {
-		if !sourceWhole(sc, &sc.State.Sources[i]) {
-			return false
-		}
+		n += BoolInt(sourceWhole(sc, &sc.State.Sources[i]))
 	}
-	return len(sc.State.Sources) > 0
+	return n
 }
 
 func sourceWhole(sc *Scene, s *sources.SourceStatus) bool {

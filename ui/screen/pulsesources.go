@@ -150,10 +150,9 @@ func changesStrip(sc *Scene, s *sources.SourceStatus, w int) string {
 	var b strings.Builder
 	for i, n := range counts {
 		from := start.Add(time.Duration(i) * step)
-		switch {
-		case n == 0 && unobserved(scopes, from, sources.Earlier(from.Add(step), sc.Now)):
+		if n == 0 && unobserved(scopes, from, sources.Earlier(from.Add(step), sc.Now)) {
 			b.WriteString(sc.Theme.Dark)
-		default:
+		} else {
 			b.WriteString(levels[(n*(len(levels)-1)+most-1)/most])
 		}
 	}

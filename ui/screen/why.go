@@ -20,41 +20,36 @@ const whyMost = 3
 // whyLines draws why the row under the cursor has a problem, in at most n lines of full width: the cause and what
 // it means for others, and last what to do next. Empty: it has none, or it is not explained yet.
 func whyLines(sc *Scene, w, n int) []string {
-	row, _ := sc.Selected()
-	if row == nil || n < 1 {
-		return nil
+	if row, _ := sc.Selected(); row != nil && n > 0 {
+		if f, _ := sc.Because(row.Ref); f != nil {
+			return findingLines(sc, f, sc.MutedBy(row), w, n)
+		}
 	}
-	f, _ := sc.Because(row.Ref)
-	if f == nil {
-		return nil
-	}
-	return findingLines(sc, f, sc.MutedBy(row), w, n)
+	return nil
 }
 
 // findingLines draws a Finding in at most n lines. known is the Mute that holds it back; nil: none does.
 func findingLines(sc *Scene, f *diagnose.Finding, known *mute.Mute, w, n int) []string {
 	th := &sc.Theme
 	indent := 6 // behind "WHY"
-	text := f.Cause()
-	if others := len(f.Rows) - 1; others > 0 {
+	text := causeText(f)
+	if len(f.Rows) > 1 {
 		text = paint.Count(len(f.Rows), "row") + " at once: " + text
 	}
-	text += paint.When(f.Effect != "", "; "+f.Effect)
 	head, st := "WHY", th.Severity(f.Severity)
 	if known != nil {
 		indent = 7
 		head, st, text = "KNOWN", th.Dim, MutedText(sc, known)+"; "+text
 	}
-	next := stepText(sc, f)
+	next := stepsText(sc, f, 2)
+	next += paint.When(f.Runbook != "", paint.When(next != "", "; ")+"runbook: "+paint.Clean(f.Runbook))
 	room := n
 	if next != "" && n > 1 {
 		room--
 	}
 	var lines []string
 	for i, piece := range wrapIn(th, text, w-indent, room) {
-		l := th.Line(w).Skip(1)
-		l.Put(st, paint.When(i == 0, head)).To(indent)
-		lines = append(lines, l.Put("", piece).Done())
+		lines = append(lines, th.Line(w).Skip(1).Put(st, paint.When(i == 0, head)).To(indent).Put("", piece).Done())
 	}
 	if next != "" && len(lines) < n {
 		lines = append(lines, th.Line(w).Skip(1).Put(th.Dim, "NEXT").To(indent).Put("", th.Cut(next, w-indent)).Done())
@@ -65,31 +60,28 @@ func findingLines(sc *Scene, f *diagnose.Finding, known *mute.Mute, w, n int) []
 // wrapIn cuts a text into at most n lines of w cells. The last one ends in an ellipsis if there is more.
 func wrapIn(th *paint.Theme, text string, w, n int) []string {
 	pieces := paint.Wrap(text, w)
+	if n < 1 {
+		return nil
+	}
 	if len(pieces) > n {
-		pieces = append(pieces[:n-1:n-1], th.Cut(text[min(wrapped(pieces[:n-1]), len(text)):], w))
+		pieces = append(pieces[:n-1:n-1], th.Cut(strings.Join(pieces[n-1:], " "), w))
 	}
 	return pieces
 }
 
-// wrapped is the number of bytes of a text that its first pieces and the blanks behind them take.
-func wrapped(pieces []string) (n int) {
-	for _, p := range pieces {
-		n += len(p) + 1
-	}
-	return n
-}
-
-// stepText returns the first steps of a Finding, and its runbook.
-func stepText(sc *Scene, f *diagnose.Finding) string {
-	text := stepsText(sc, f, 2)
-	return text + paint.When(f.Runbook != "", paint.When(text != "", "; ")+"runbook: "+paint.Clean(f.Runbook))
+// causeText returns the cause of a Finding, and what it means for others.
+func causeText(f *diagnose.Finding) string {
+	return f.Cause() + paint.When(f.Effect != "", "; "+f.Effect)
 }
 
 // stepsText returns the first n steps of a Finding, with the keys that lead there.
 func stepsText(sc *Scene, f *diagnose.Finding, n int) string {
 	var texts []string
 	for _, s := range f.Steps[:min(len(f.Steps), n)] {
-		key := placeKey(sc, s.Place)
+		key := ""
+		if i, ok := placeIntents[s.Place]; ok {
+			key = sc.Keys.KeyOf(i)
+		}
 		texts = append(texts, s.Text+paint.When(key != "", " ("+key+")"))
 	}
 	return strings.Join(texts, "; ")
@@ -99,14 +91,6 @@ func stepsText(sc *Scene, f *diagnose.Finding, n int) string {
 var placeIntents = map[diagnose.Place]keys.Intent{
 	diagnose.AtRow: keys.Open, diagnose.AtActions: keys.Actions, diagnose.AtOwner: keys.Owners, diagnose.AtTimeline: keys.Timeline,
 	diagnose.AtEvents: keys.Events, diagnose.AtSources: keys.Sources,
-}
-
-// placeKey returns the key that leads to a place; "": none does.
-func placeKey(sc *Scene, p diagnose.Place) string {
-	if i, ok := placeIntents[p]; ok {
-		return sc.Keys.KeyOf(i)
-	}
-	return ""
 }
 
 // vacantParts returns the state of a row without an owner and who owned it last, in at most w cells; nil: its
