@@ -23,12 +23,12 @@ func (f *finder) silentServers() {
 		}
 		one := Finding{Pattern: ServerSilent, Source: s.Name, Title: f.source(s.Name) + " does not answer"}
 		stale, alive := f.lastKnown(s)
-		if one.Severity = verdict.Bad; !alive.IsZero() {
-			one.Severity = verdict.Silence(f.in.Now.Sub(alive), &st.Thresholds)
-			one.Since = sources.Stamp{At: alive, How: sources.Seen}
-		} else if began := f.in.Began; !began.IsZero() {
-			one.Severity = verdict.Silence(f.in.Now.Sub(began), &st.Thresholds)
-			one.Since = sources.Stamp{At: began, How: sources.AtLeast}
+		since := sources.Stamp{At: alive, How: sources.Seen}
+		if alive.IsZero() {
+			since = sources.Stamp{At: f.in.Began, How: sources.AtLeast}
+		}
+		if !since.At.IsZero() { // else it is grave at once
+			one.Since, one.Severity = since, verdict.Silence(f.in.Now.Sub(since.At), &st.Thresholds)
 		}
 		one.Reasons = []Reason{{outageText(s), Told}}
 		for _, c := range f.open() {
@@ -41,9 +41,7 @@ func (f *finder) silentServers() {
 			one.Effect = format.Count(stale) + have(stale, " row is", " rows are") + " as of the last answer; nobody knows who owns " + have(stale, "it", "them") + " now"
 			one.Effect = joined("; ", one.Effect, counted(one.Hidden, "of them had a problem then", "of them had a problem then"))
 		}
-		one.Steps = []Step{
-			{"check the server and the network to it", AtSources, "coordtop doctor " + format.ShellWord(s.Name)},
-		}
+		one.Steps = []Step{{"check the server and the network to it", AtSources, "coordtop doctor " + format.ShellWord(s.Name)}}
 		f.found = append(f.found, one)
 	}
 }
@@ -102,8 +100,8 @@ func (f *finder) twoOwners() {
 // wrongServer names the rows that stand on a server on which their programs should not look for them.
 func wrongServer(rows []*problemRow) (reasons []Reason) {
 	for _, c := range rows {
-		for i := range c.row.Owners {
-			if home := sources.AttrOf(c.row.Owners[i].Attrs, sources.WrongServer); home != "" {
+		for _, o := range owners(c.row) {
+			if home := sources.AttrOf(o.Attrs, sources.WrongServer); home != "" {
 				reasons = append(reasons, Reason{label(c.row.Space) + " is the wrong server for it: " + label(home), Told})
 				break
 			}

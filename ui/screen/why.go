@@ -19,17 +19,15 @@ const whyMost = 3
 
 // whyLines draws why the row under the cursor has a problem, in at most n lines of full width: the cause and what
 // it means for others, and last what to do next. Empty: it has none, or it is not explained yet.
-func whyLines(sc *Scene, w, n int) []string {
-	if row, _ := sc.Selected(); row != nil && n > 0 {
-		if f, _ := sc.Because(row.Ref); f != nil {
-			return findingLines(sc, f, sc.MutedBy(row), w, n)
-		}
+func whyLines(sc *Scene, w, n int) (lines []string) {
+	row, _ := sc.Selected()
+	if row == nil || n < 1 {
+		return nil
 	}
-	return nil
-}
-
-// findingLines draws a Finding in at most n lines. known is the Mute that holds it back; nil: none does.
-func findingLines(sc *Scene, f *diagnose.Finding, known *mute.Mute, w, n int) []string {
+	f, _ := sc.Because(row.Ref)
+	if f == nil {
+		return nil
+	}
 	th := &sc.Theme
 	indent := 6 // behind "WHY"
 	text := causeText(f)
@@ -37,18 +35,13 @@ func findingLines(sc *Scene, f *diagnose.Finding, known *mute.Mute, w, n int) []
 		text = paint.Count(len(f.Rows), "row") + " at once: " + text
 	}
 	head, st := "WHY", th.Severity(f.Severity)
-	if known != nil {
+	if known := sc.MutedBy(row); known != nil {
 		indent = 7
 		head, st, text = "KNOWN", th.Dim, MutedText(sc, known)+"; "+text
 	}
 	next := stepsText(sc, f, 2)
 	next += paint.When(f.Runbook != "", paint.When(next != "", "; ")+"runbook: "+paint.Clean(f.Runbook))
-	room := n
-	if next != "" && n > 1 {
-		room--
-	}
-	var lines []string
-	for i, piece := range wrapIn(th, text, w-indent, room) {
+	for i, piece := range wrapIn(th, text, w-indent, max(n-BoolInt(next != ""), 1)) {
 		lines = append(lines, th.Line(w).Skip(1).Put(st, paint.When(i == 0, head)).To(indent).Put("", piece).Done())
 	}
 	if next != "" && len(lines) < n {
