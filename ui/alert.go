@@ -16,27 +16,30 @@ import (
 // alerts call for a person while the window has no focus.
 type alerts struct {
 	terminal.Alert
-	away bool                           // the terminal said that the person looks at another window
-	seen map[sources.Ref]bool           // what needs a person and was called for, or was there while they looked
-	last map[diagnose.Pattern]time.Time // when a kind of finding was called for
-	due  string                         // for the terminal; "": nothing
+	part
+	undelivered func() string                  // see Options.Notified
+	away        bool                           // the terminal said that the person looks at another window
+	seen        map[sources.Ref]bool           // what needs a person and was called for, or was there while they looked
+	last        map[diagnose.Pattern]time.Time // when a kind of finding was called for
+	due         string                         // for the terminal; "": nothing
 }
 
 // callEvery is the least time between two calls for one kind of finding.
 const callEvery = time.Minute
 
-// alert calls where something new needs a person who looks elsewhere, and says what was not delivered.
-func (m *model) alert() {
-	if m.options.Notified != nil {
-		if text := m.options.Notified(); text != m.Undelivered {
-			if m.Undelivered = text; text != "" {
-				m.SayFor(longMessage, paint.Clean(text))
+// second calls where something new needs a person who looks elsewhere, and says what was not delivered.
+func (a *alerts) second() {
+	sc := a.scene
+	if a.undelivered != nil {
+		if text := a.undelivered(); text != sc.Undelivered {
+			if sc.Undelivered = text; text != "" {
+				a.host.SayFor(longMessage, paint.Clean(text))
 			}
 		}
 	}
-	if a := &m.alerts; a.On() && !m.feeds.replaying() {
-		if text := a.news(m.Findings[:m.Unmuted], m.Clock); text != "" {
-			a.due = a.Sequence(m.Title + ": " + text)
+	if a.On() && !a.feeds.replaying() {
+		if text := a.news(sc.Findings[:sc.Muted.Unmuted], sc.Clock); text != "" {
+			a.due = a.Sequence(sc.Title + ": " + text)
 		}
 	}
 }

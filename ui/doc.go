@@ -10,7 +10,7 @@
 // replay only needs another Feed.
 //
 // The model routes messages and draws. The rest of the state is in parts: rowList, pulsePart, timelinePart, pastReader,
-// replay, ownersPart, troubleReader, auditReader, exporter, focusNotifier, mutes. A part reads and changes the Scene; of the
+// replay, ownersPart, troubleReader, auditReader, exporter, focusNotifier, attention. A part reads and changes the Scene; of the
 // model it calls only the methods of host.
 //
 // Below the model stand layers, each a package that imports only what stands below it:

@@ -102,7 +102,7 @@ func boardHandlers() map[keys.Intent]handler {
 		keys.Mark:      simply(func(m *model) { m.rowList.mark() }),
 		keys.Unmark:    simply(func(m *model) { m.rowList.unmark() }),
 		keys.SameOwner: simply((*model).sameOwner),
-		keys.Owners:    simply((*model).openOwners),
+		keys.Owners:    simply(func(m *model) { m.owners.open() }),
 		keys.Group:     simply(func(m *model) { m.owners.group() }),
 		keys.Width:     simply((*model).nextShape),
 		keys.Mouse:     simply((*model).switchMouse),

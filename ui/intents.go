@@ -114,17 +114,6 @@ func (m *model) openRow() {
 	}
 }
 
-// openOwners shows the Owners screen; from Pulse with the cursor on who the problem is about.
-func (m *model) openOwners() {
-	if m.Shown == screen.Pulse {
-		if f := m.pulse.finding(); f != nil && len(f.Rows) > 0 {
-			m.owners.openAt(f.Rows[0].Row)
-			return
-		}
-	}
-	m.owners.open()
-}
-
 // sameOwner shows only the rows of the owner under the cursor.
 func (m *model) sameOwner() {
 	if m.Shown == screen.Owners || m.Shown == screen.Party {

@@ -29,32 +29,36 @@ type model struct {
 	joiner   terminal.KeyJoiner
 
 	// The parts, each of which changes what is its own.
-	rowList  *rowList
-	pulse    *pulsePart
-	timeline *timelinePart
-	past     *pastReader
-	replay   *replay
-	owners   *ownersPart
-	trouble  *troubleReader
-	audit    *auditReader
-	exporter *exporter
-	focus    *focusNotifier
-	mutes    *mutes
+	rowList   *rowList
+	attention *attention
+	pulse     *pulsePart
+	timeline  *timelinePart
+	past      *pastReader
+	replay    *replay
+	owners    *ownersPart
+	trouble   *troubleReader
+	audit     *auditReader
+	exporter  *exporter
+	focus     *focusNotifier
 
-	w, h   int
-	scheme paint.Scheme
+	window
 	alerts alerts
-	mouse  bool
-	utc    bool
-
-	line  typedLine
-	until time.Time // when the message goes
-	heard time.Time // when the last message of the program came; zero: none has
+	line   typedLine
+	until  time.Time // when the message goes
+	heard  time.Time // when the last message of the program came; zero: none has
 
 	drawn struct { // by Update
 		frame    tea.View  // what View returns
 		tabTitle heldTitle // of the window
 	}
+}
+
+// window is where the board is shown, and what the person chose about that.
+type window struct {
+	w, h   int
+	scheme paint.Scheme
+	mouse  bool
+	utc    bool // times are in UTC
 }
 
 // part has the fields that all parts of the board share.
@@ -72,20 +76,20 @@ type host interface {
 	switchTo(v screen.View)                        // goes to a screen
 	open(v screen.View)                            // goes to a screen with a way back
 	second()                                       // brings the board to the time that it is now
-	diagnose()                                     // explains the problems anew
 }
 
 // addParts makes the parts of the board and ties them together.
 func (m *model) addParts() {
 	shared, o := part{&m.Scene, m.feeds, m}, &m.options
 	m.rowList = &rowList{part: shared, filtering: filterLine{input: dialog.NewInput()}}
-	m.mutes = &mutes{part: shared, acting: &m.acting, keeper: o.Mutes}
-	m.pulse = &pulsePart{part: shared, list: m.rowList, mutes: m.mutes, decided: o.Start != StartAuto || o.Feed == nil}
+	m.attention = &attention{part: shared, acting: &m.acting, keeper: o.Mutes, runbooks: o.Runbooks}
+	m.pulse = &pulsePart{part: shared, list: m.rowList, attention: m.attention, decided: o.Start != StartAuto || o.Feed == nil}
 	m.timeline = &timelinePart{part: shared, acting: &m.acting, options: o}
 	m.past = &pastReader{part: shared, history: o.History, sums: &m.timeline.sums, arrived: m.timeline.land}
 	m.replay = &replay{part: shared, sums: &m.timeline.sums, timeline: m.timeline, list: m.rowList}
 	m.timeline.past, m.timeline.replay = m.past, m.replay
-	m.owners = &ownersPart{part: shared, list: m.rowList}
+	m.owners = &ownersPart{part: shared, list: m.rowList, pulse: m.pulse}
+	m.alerts = alerts{Alert: terminal.NewAlert(o.Alert, terminal.Environ(o.Environ)), part: shared, undelivered: o.Notified, last: map[diagnose.Pattern]time.Time{}}
 	m.trouble = &troubleReader{part: shared, past: m.past, replay: m.replay}
 	m.audit = &auditReader{part: shared, options: o, rows: m.rowList}
 	tmux := terminal.Environ(o.Environ).Get("TMUX") != ""
@@ -119,12 +123,11 @@ func newModel(o Options) *model {
 		handlers: handlers(),
 		feeds:    newFeeds(o),
 		joiner:   terminal.KeyJoiner{Remote: env.Remote()},
-		w:        o.Width,
-		h:        o.Height,
-		line:     typedLine{input: dialog.NewInput()},
-
-		alerts: alerts{Alert: terminal.NewAlert(o.Alert, env), last: map[diagnose.Pattern]time.Time{}},
-		scheme: paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
+		window: window{
+			w: o.Width, h: o.Height,
+			scheme: paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
+		},
+		line: typedLine{input: dialog.NewInput()},
 	}
 	m.addParts()
 	m.past.askIn(context.Background())
@@ -150,7 +153,7 @@ func newModel(o Options) *model {
 		m.welcome()
 	}
 	m.receive()
-	m.beginning()
+	m.pulse.begin()
 	m.draw()
 	return m
 }

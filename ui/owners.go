@@ -21,6 +21,7 @@ const countPace = 25_000
 type ownersPart struct {
 	part
 	list    *rowList
+	pulse   *pulsePart
 	running bool
 	of      *sources.State // that was counted last
 	by      origin.By
@@ -55,17 +56,17 @@ func (o *ownersPart) have(msg partiesMsg) {
 	}
 }
 
-// open shows the screen, from a row with the cursor on its owner.
+// open shows the screen, from a row with the cursor on its owner, from Pulse with the cursor on who the problem is about.
 func (o *ownersPart) open() {
 	row, _ := o.scene.Selected()
 	if !o.scene.Shown.Listed() && o.scene.Shown != screen.Detail {
 		row = nil
 	}
-	o.openAt(row)
-}
-
-// openAt shows the screen with the cursor on the owner of a row; nil: where it was.
-func (o *ownersPart) openAt(row *sources.Row) {
+	if o.scene.Shown == screen.Pulse {
+		if f := o.pulse.finding(); f != nil && len(f.Rows) > 0 {
+			row = f.Rows[0].Row
+		}
+	}
 	s := &o.scene.Owners
 	if row != nil {
 		if key := screen.PartyAt(s.By, row); key != "" {

@@ -19,11 +19,19 @@ const decideWithin = 2 * time.Second
 // pulsePart is the Pulse screen as keys change it, and the choice of the first screen.
 type pulsePart struct {
 	part
-	list    *rowList
-	mutes   *mutes
-	decided bool              // the first screen is settled
-	chosen  *diagnose.Finding // under the cursor when it was listed last; nil: none was
-	counted time.Time         // the time that the sources were counted for
+	list      *rowList
+	attention *attention
+	decided   bool              // the first screen is settled
+	chosen    *diagnose.Finding // under the cursor when it was listed last; nil: none was
+	counted   time.Time         // the time that the sources were counted for
+}
+
+// begin explains the problems that are known as long as the first screen depends on them.
+func (p *pulsePart) begin() {
+	if !p.decided {
+		p.attention.diagnose()
+		p.note()
+	}
 }
 
 // note notes since when nothing is wrong, and chooses the first screen. It runs once a second, after diagnose.
@@ -43,8 +51,8 @@ func (p *pulsePart) note() {
 // decide goes to Pulse if something needs a person at the first complete look. If there has been none by the last second
 // before the time is over, it goes by what is known.
 func (p *pulsePart) decide() {
-	bad := slices.ContainsFunc(p.scene.Findings[:p.scene.Unmuted], func(f diagnose.Finding) bool { return f.Severity == verdict.Bad })
-	since, known := p.feeds.clock().Sub(p.scene.Started), p.scene.Pulse.Whole && p.mutes.known()
+	bad := slices.ContainsFunc(p.scene.Findings[:p.scene.Muted.Unmuted], func(f diagnose.Finding) bool { return f.Severity == verdict.Bad })
+	since, known := p.feeds.clock().Sub(p.scene.Started), p.scene.Pulse.Whole && p.attention.known()
 	switch p.decided = true; {
 	case since > decideWithin:
 	case bad && (known || since >= decideWithin-time.Second):

@@ -31,7 +31,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if counting := m.owners.count(); counting != nil {
 		cmd = tea.Batch(counting, cmd)
 	}
-	if reading := m.mutes.read(); reading != nil {
+	if reading := m.attention.read(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
 	if reading := m.trouble.read(); reading != nil {
@@ -63,7 +63,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 			return nil, true
 		}
 		m.receive()
-		m.beginning()
+		m.pulse.begin()
 		m.acting.Receive()
 		return nil, m.Paused.IsZero() || m.Acts
 	case dialog.DoneMsg:
@@ -93,7 +93,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.owners.have(msg)
 		return nil, true
 	case mutesMsg:
-		return nil, m.mutes.have(msg)
+		return nil, m.attention.have(msg)
 	case troubleMsg:
 		m.trouble.have(msg)
 		return nil, true
@@ -172,9 +172,9 @@ func (m *model) second() {
 	if m.Rows.Sweep(m.Now, m.focus.inSight()) {
 		m.Locks.SetKeys(m.Rows.Handles)
 	}
-	m.diagnose()
+	m.attention.diagnose()
 	m.pulse.note()
-	m.alert()
+	m.alerts.second()
 	m.feeds.soon.Store(!m.Rows.StaysFor(2*terminal.CalmStep + time.Second))
 }
 

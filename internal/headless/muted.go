@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"coordtop/internal/diagnose"
-	"coordtop/internal/ground/format"
 	"coordtop/internal/mute"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
@@ -33,16 +32,6 @@ func (o *GetOptions) muting(j *verdict.Judge, now time.Time) {
 	o.muted = o.decide(j, wrong, o.findings, now)
 }
 
-// mutedSource returns the Mute of a source that does not answer; nil: it has none.
-func (o *GetOptions) mutedSource(name string) *mute.Mute {
-	for i := range o.findings {
-		if f := &o.findings[i]; f.Pattern == diagnose.ServerSilent && f.Source == name {
-			return o.muted.Findings[i]
-		}
-	}
-	return nil
-}
-
 // problemRows returns the rows with a problem.
 func (o *GetOptions) problemRows(j *verdict.Judge, list []*sources.Row, now time.Time) []*sources.Row {
 	return slices.DeleteFunc(slices.Clone(list), func(r *sources.Row) bool {
@@ -63,16 +52,4 @@ func acknowledged(m *mute.Mute) *acknowledgedJSON {
 		return nil
 	}
 	return &acknowledgedJSON{text(m.By), instant(m.Until), orNull(m.Text)}
-}
-
-// mutedText describes a Mute in a line; "": there is none.
-func mutedText(m *mute.Mute, now time.Time) string {
-	if m == nil {
-		return ""
-	}
-	by := format.Clean(m.By, maxText) + " until " + m.Until.In(now.Location()).Format(time.DateTime)
-	if m.Text != "" {
-		by += ": " + format.Clean(m.Text, maxText)
-	}
-	return by
 }

@@ -132,7 +132,7 @@ func TestWhatIsAcknowledgedChangesAnExitCodeOnlyWhereThatIsAsked(t *testing.T) {
 					t.Errorf("%+v: why lacks %s\n%s", c, word, out.String())
 				}
 			}
-			if known := strings.Contains(out.String(), "known to ana@jump until "); known != (c.filter != "" && !c.unacknowledged) {
+			if known := strings.Contains(out.String(), "    known until "); known != (c.filter != "" && !c.unacknowledged) {
 				t.Errorf("%+v: why\n%s", c, out.String())
 			}
 		}

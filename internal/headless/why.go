@@ -87,7 +87,7 @@ func explain(out io.Writer, s *sources.State, list []*sources.Row, now time.Time
 	}
 	muted := o.decide(j, wrong, findings, now)
 	if o.Unacknowledged {
-		findings, muted = unmuted(findings, muted)
+		findings = findings[:muted.Unmuted]
 	}
 	var err error
 	if o.Format == JSON {
@@ -102,17 +102,6 @@ func explain(out io.Writer, s *sources.State, list []*sources.Row, now time.Time
 		return ErrFound
 	}
 	return nil
-}
-
-// unmuted returns the findings that are not muted as a whole.
-func unmuted(findings []diagnose.Finding, muted mute.Decision) (list []diagnose.Finding, rest mute.Decision) {
-	rest.Rows = muted.Rows
-	for i := range findings {
-		if muted.Findings[i] == nil {
-			list, rest.Findings = append(list, findings[i]), append(rest.Findings, nil)
-		}
-	}
-	return list, rest
 }
 
 // knownOf is diagnose.Input.Known of what was recorded last; nil: nothing was.
@@ -153,9 +142,9 @@ func whyText(findings []diagnose.Finding, muted *mute.Decision, now time.Time) s
 	texts := make([]string, len(findings))
 	for i := range findings {
 		texts[i] = findings[i].Text(now)
-		if known := mutedText(muted.Findings[i], now); known != "" { // below the title
+		if m := muted.Findings[i]; m != nil { // below the title
 			title, rest, _ := strings.Cut(texts[i], "\n")
-			texts[i] = title + "\n    known to " + known + "\n" + rest
+			texts[i] = title + "\n    known " + m.Reason(now) + "\n" + rest
 		}
 	}
 	return strings.Join(texts, "\n")

@@ -1,6 +1,8 @@
 package mute
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"coordtop/internal/diagnose"
@@ -13,7 +15,7 @@ type Input struct {
 	Mutes    []Mute // those that are not Live are of no account
 	Judge    *verdict.Judge
 	Rows     []*sources.Row     // with a problem; others among them are left out
-	Findings []diagnose.Finding // that explain them
+	Findings []diagnose.Finding // that explain them; Decide moves those that are muted behind the others
 	Now      time.Time
 
 	// Matches reports whether a filter selects a row. Where a source is silent it is asked about a row that has only
@@ -24,80 +26,73 @@ type Input struct {
 // Decision is what is muted.
 type Decision struct {
 	Rows     map[sources.Ref]*Mute
-	Findings []*Mute          // by the place of the finding: all that it explains is muted; nil: not all is
-	Fresh    map[string][]Pin // by the ID of a Mute with a filter: what it covers now for the first time
+	Findings []*Mute // by the place of the finding: all that it explains is muted; nil: not all is
+	Unmuted  int     // the number of the findings that are not muted: the first ones
+	Mutes    []Mute  // those of the Input, with Pins of what they cover now for the first time
+	Fresh    bool    // there are such Pins
 }
 
 // Decide returns which of the problems are muted at now.
 func Decide(in *Input) Decision {
-	d := Decision{Rows: map[sources.Ref]*Mute{}, Findings: make([]*Mute, len(in.Findings)), Fresh: map[string][]Pin{}}
-	live := in.live()
-	if len(live) == 0 {
-		return d
+	d := Decision{Rows: map[sources.Ref]*Mute{}, Mutes: slices.Clone(in.Mutes)}
+	if len(in.Mutes) > 0 {
+		d.decideRows(in)
 	}
-	pins := map[sources.Ref]Pin{} // what is the case now
+	var held []diagnose.Finding
+	var by []*Mute
 	for i := range in.Findings {
-		f := &in.Findings[i]
-		for j := range f.Rows {
-			pins[f.Rows[j].Ref] = PinOf(f, &f.Rows[j])
+		f := in.Findings[i]
+		if m := d.ofFinding(in, &f); m != nil {
+			held, by = append(held, f), append(by, m)
+			continue
 		}
+		in.Findings[d.Unmuted] = f
+		d.Unmuted++
 	}
-	for _, row := range in.Rows {
-		is, ok := pins[row.Ref]
-		if !ok {
-			if is, ok = RowPin(in.Judge, row, in.Now); !ok {
-				continue
-			}
-		}
-		if m := d.of(in, live, &is, row); m != nil {
-			d.Rows[row.Ref] = m
-		}
-	}
-	for i := range in.Findings {
-		d.Findings[i] = d.ofFinding(in, live, &in.Findings[i])
-	}
+	copy(in.Findings[d.Unmuted:], held)
+	d.Findings = append(make([]*Mute, d.Unmuted), by...)
 	return d
 }
 
-// liveMute is a Mute that is in force.
-type liveMute struct {
-	*Mute
-	here map[string]bool // the sources that are those that it was made about
-	pins map[sources.Ref]*Pin
-}
-
-func (in *Input) live() (list []liveMute) {
-	for i := range in.Mutes {
-		m := &in.Mutes[i]
-		if !m.Live(in.Now) {
-			continue
+func (d *Decision) decideRows(in *Input) {
+	for i := range d.Mutes {
+		if m := &d.Mutes[i]; m.Filter != "" {
+			m.Pins = maps.Clone(m.Pins)
 		}
-		l := liveMute{m, map[string]bool{}, make(map[sources.Ref]*Pin, len(m.Pins))}
-		for s := range in.Judge.State.Sources {
-			of := &in.Judge.State.Sources[s]
-			address, known := m.Servers[of.Name]
-			l.here[of.Name] = known && address == of.Address
-		}
-		for p := range m.Pins {
-			l.pins[m.Pins[p].Ref()] = &m.Pins[p]
-		}
-		list = append(list, l)
 	}
-	return list
+	patterns := map[sources.Ref]string{}
+	for i := range in.Findings {
+		for _, r := range in.Findings[i].Rows {
+			patterns[r.Ref] = in.Findings[i].Pattern.String()
+		}
+	}
+	for _, row := range in.Rows {
+		if is, ok := pinOf(in.Judge, row, patterns[row.Ref], in.Now); ok {
+			if m := d.of(in, is, row); m != nil {
+				d.Rows[row.Ref] = m
+			}
+		}
+	}
 }
 
 // of returns the first Mute that covers a problem of a row; nil: none does.
-func (d *Decision) of(in *Input, live []liveMute, is *Pin, row *sources.Row) *Mute {
-	for i := range live {
-		m := &live[i]
-		was := m.pins[row.Ref]
-		switch {
-		case !m.here[row.Source]:
-		case was != nil && was.covers(is, m.At, m.Filter == ""):
-			return m.Mute
-		case was == nil && m.Filter != "" && in.matches(m.Filter, row):
-			d.Fresh[m.ID] = append(d.Fresh[m.ID], *is)
-			return m.Mute
+func (d *Decision) of(in *Input, is Pin, row *sources.Row) *Mute {
+	key := keyOf(row.Ref)
+	for i := range d.Mutes {
+		m := &d.Mutes[i]
+		if !m.Live(in.Now) || !m.isFor(in.Judge.State, row.Source) {
+			continue
+		}
+		was, pinned := m.Pins[key]
+		if !pinned && m.Filter != "" && in.matches(m.Filter, row) {
+			if m.Pins == nil {
+				m.Pins = map[string]Pin{}
+			}
+			m.Pins[key], d.Fresh = is, true
+			return m
+		}
+		if pinned && was.covers(is, m) {
+			return m
 		}
 	}
 	return nil
@@ -111,57 +106,40 @@ func (in *Input) matches(filter string, row *sources.Row) bool {
 	return in.Matches(filter, row, v)
 }
 
-// ofFinding returns the Mute of a finding that ends first, if all that it explains is muted.
-func (d *Decision) ofFinding(in *Input, live []liveMute, f *diagnose.Finding) (first *Mute) {
+// ofFinding returns a Mute of a finding, if all that it explains is muted.
+func (d *Decision) ofFinding(in *Input, f *diagnose.Finding) (m *Mute) {
 	if len(f.Rows) == 0 {
-		is := PinsOf(f)[0]
-		return d.of(in, live, &is, &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: f.Source}}})
+		return d.of(in, sourcePin(f), &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: f.Source}}})
 	}
-	for i := range f.Rows {
-		m := d.Rows[f.Rows[i].Ref]
-		if m == nil {
+	for _, r := range f.Rows {
+		if m = d.Rows[r.Ref]; m == nil {
 			return nil
 		}
-		if first == nil || m.Until.Before(first.Until) {
-			first = m
-		}
 	}
-	return first
+	return m
 }
 
-// Last moves the findings that are muted, and their Mutes, behind the others, and returns the number of those.
-func (d *Decision) Last(findings []diagnose.Finding) (unmuted int) {
-	var held []diagnose.Finding
-	var by []*Mute
+// OfSilence returns the Mute of a source that does not answer; nil: it has none. findings are those of the Input.
+func (d *Decision) OfSilence(findings []diagnose.Finding, source string) *Mute {
 	for i, m := range d.Findings {
-		if m != nil {
-			held, by = append(held, findings[i]), append(by, m)
+		if f := &findings[i]; f.Pattern == diagnose.ServerSilent && f.Source == source {
+			return m
+		}
+	}
+	return nil
+}
+
+// Pinned returns mutes with the Pins that other copies of them have besides. A Pin stays as it is.
+func Pinned(list, copies []Mute) []Mute {
+	out := slices.Clone(list)
+	for i := range out {
+		at := slices.IndexFunc(copies, func(m Mute) bool { return m.ID == out[i].ID })
+		if at < 0 || len(copies[at].Pins) == 0 {
 			continue
 		}
-		findings[unmuted], unmuted = findings[i], unmuted+1
-	}
-	copy(findings[unmuted:], held)
-	clear(d.Findings[:unmuted])
-	copy(d.Findings[unmuted:], by)
-	return unmuted
-}
-
-// Pinned returns mutes with fresh Pins, as Decision.Fresh has them. A Pin stays as it is.
-func Pinned(list []Mute, fresh map[string][]Pin) []Mute {
-	out := make([]Mute, len(list))
-	for i, m := range list {
-		known := make(map[sources.Ref]bool, len(m.Pins))
-		for p := range m.Pins {
-			known[m.Pins[p].Ref()] = true
-		}
-		pins := m.Pins[:len(m.Pins):len(m.Pins)]
-		for _, p := range fresh[m.ID] {
-			if !known[p.Ref()] {
-				pins = append(pins, p)
-			}
-		}
-		m.Pins = pins
-		out[i] = m
+		pins := maps.Clone(copies[at].Pins)
+		maps.Copy(pins, out[i].Pins)
+		out[i].Pins = pins
 	}
 	return out
 }

@@ -1,7 +1,7 @@
 // Package mute decides which problems a person does not want to be told of now. The board, get, why and
 // notifications ask it, and leave out nothing of a problem that they would not count again by themselves.
 //
-// It may import internal/diagnose, sources, sources/verdict.
+// It may import internal/diagnose, internal/ground/format, sources, sources/verdict.
 //
 // A [Mute] has an end. It is either an acknowledgement ("I know it") of the problems that its Pins name, or it
 // has a filter, and then covers each problem of the rows that the filter selects. A problem is told of again
@@ -12,7 +12,7 @@
 //   - of an acknowledgement also once it is over: one that began after the acknowledgement is another problem.
 //
 // A problem that a filter selects only later is pinned by the first [Decide] that meets it; who calls Decide
-// keeps [Decision].Fresh, so that all programs compare with the same Pin.
+// keeps [Decision].Mutes, so that all programs compare with the same Pin.
 //
 // A Mute holds for the servers that it was made about: another environment may have sources of the same names.
 // A mute never changes what is a problem or how grave it is.

@@ -2,10 +2,12 @@ package mute
 
 import (
 	"fmt"
-	"strconv"
+	"maps"
+	"slices"
 	"time"
 
 	"coordtop/internal/diagnose"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
 )
@@ -26,8 +28,9 @@ type Mute struct {
 	Text    string            `json:"text,omitempty"`   // a word of the person; "": none
 	Filter  string            `json:"filter,omitempty"` // of rows; "": it is an acknowledgement of what Pins name
 	What    string            `json:"what,omitempty"`   // of an acknowledgement, for people: a name, or the title of a finding
+	Of      sources.Ref       `json:"of,omitzero"`      // of an acknowledgement, for the audit: its row, or its source
 	Servers map[string]string `json:"servers"`          // addresses by source: it holds for rows of these alone
-	Pins    []Pin             `json:"pins,omitempty"`
+	Pins    map[string]Pin    `json:"pins,omitempty"`   // by a key of the row or source
 }
 
 // Live reports whether a Mute has begun and has not ended.
@@ -41,6 +44,22 @@ func (m *Mute) Subject() string {
 	return m.What
 }
 
+// maxText is the most cells of a text of a person.
+const maxText = 200
+
+// Reason says until when something is muted, by whom and why. A time of another day than now has its date.
+func (m *Mute) Reason(now time.Time) string {
+	until, form := m.Until.In(now.Location()), "15:04"
+	if until.Format(time.DateOnly) != now.Format(time.DateOnly) {
+		form = "2006-01-02 15:04"
+	}
+	text := "until " + until.Format(form) + " by " + format.Clean(m.By, maxText)
+	if m.Text != "" {
+		text += ": " + format.Clean(m.Text, maxText)
+	}
+	return text
+}
+
 // ServersOf returns the Servers of a Mute that is made about a State.
 func ServersOf(st *sources.State) map[string]string {
 	servers := map[string]string{}
@@ -50,53 +69,71 @@ func ServersOf(st *sources.State) map[string]string {
 	return servers
 }
 
-// Pin is a problem as it was when it was muted: of a row, or with an empty name of a whole source.
+// isFor reports whether a source of a State is one that the Mute was made about.
+func (m *Mute) isFor(st *sources.State, source string) bool {
+	return slices.ContainsFunc(st.Sources, func(s sources.SourceStatus) bool {
+		address, known := m.Servers[source]
+		return s.Name == source && known && s.Address == address
+	})
+}
+
+// Pin is a problem as it was when it was muted: of a row, or of a whole source.
 type Pin struct {
-	Source  Bytes     `json:"source"`
-	Space   Bytes     `json:"namespace,omitempty"`
-	Name    Bytes     `json:"name,omitempty"`
 	Fault   string    `json:"fault"`
 	Pattern string    `json:"pattern,omitempty"` // of its finding; "": it was not explained
 	Bad     bool      `json:"needs_a_person,omitempty"`
 	Since   time.Time `json:"since,omitzero"` // of the problem; zero: not known
 }
 
-// Bytes is text of others: bytes that are not UTF-8 survive in JSON.
-type Bytes string
-
-// MarshalText writes what is no plain text as escapes.
-func (b Bytes) MarshalText() ([]byte, error) {
-	quoted := strconv.Quote(string(b))
-	return []byte(quoted[1 : len(quoted)-1]), nil
+// keyOf returns the key of the Pins of a row; of a source if the Ref has no name. Bytes that are no text are escaped.
+func keyOf(ref sources.Ref) string {
+	return fmt.Sprintf("%q", []string{ref.Source, ref.Space, ref.Name})
 }
 
-// UnmarshalText reads what MarshalText writes.
-func (b *Bytes) UnmarshalText(text []byte) error {
-	s, err := strconv.Unquote(`"` + string(text) + `"`)
-	if err != nil {
-		return fmt.Errorf("reading a name: %w", err)
+// PinsOf returns the Pins of what a finding explains at now.
+func PinsOf(j *verdict.Judge, f *diagnose.Finding, now time.Time) map[string]Pin {
+	if len(f.Rows) == 0 {
+		return map[string]Pin{keyOf(sources.Ref{Source: f.Source}): sourcePin(f)}
 	}
-	*b = Bytes(s)
-	return nil
-}
-
-// Ref returns the row that a Pin is of; without a name it is of a source.
-func (p *Pin) Ref() sources.Ref {
-	return sources.Ref{Source: string(p.Source), Space: string(p.Space), Name: string(p.Name)}
-}
-
-func pin(ref sources.Ref, fault verdict.Fault, sev verdict.Severity, since sources.Stamp) Pin {
-	return Pin{Source: Bytes(ref.Source), Space: Bytes(ref.Space), Name: Bytes(ref.Name), Fault: fault.String(), Bad: sev == verdict.Bad, Since: began(since)}
-}
-
-// pinOf is pin of a problem of a row. While one owner is waited for, a wait is the same problem, whoever is first in the
-// queue: a program that gives up and asks again makes no other one of it.
-func pinOf(row *sources.Row, problem *verdict.Problem) Pin {
-	p := pin(row.Ref, problem.Fault, problem.Severity, problem.Since)
-	if problem.Fault == verdict.LongWait && len(row.Owners) == 1 {
-		p.Since = sources.Earlier(p.Since, began(row.Owners[0].Since))
+	pins := map[string]Pin{}
+	for _, r := range f.Rows {
+		maps.Copy(pins, RowPins(j, r.Row, f, now))
 	}
-	return p
+	return pins
+}
+
+// RowPins returns the Pin of a row's gravest problem at now, which f explains; nil: no finding does.
+func RowPins(j *verdict.Judge, row *sources.Row, f *diagnose.Finding, now time.Time) map[string]Pin {
+	pattern := ""
+	if f != nil {
+		pattern = f.Pattern.String()
+	}
+	p, _ := pinOf(j, row, pattern, now)
+	return map[string]Pin{keyOf(row.Ref): p}
+}
+
+func sourcePin(f *diagnose.Finding) Pin {
+	return Pin{Fault: verdict.Stale.String(), Pattern: f.Pattern.String(), Bad: f.Severity == verdict.Bad, Since: began(f.Since)}
+}
+
+// pinOf returns the Pin of a row's gravest problem at now; ok is false if it has none. While one owner is waited for, a
+// wait is the same problem, whoever is first in the queue: a program that gives up and asks again makes no other one.
+func pinOf(j *verdict.Judge, row *sources.Row, pattern string, now time.Time) (p Pin, ok bool) {
+	v, _ := j.Weigh(row, now)
+	if !v.Problem() {
+		return Pin{}, false
+	}
+	p = Pin{Fault: v.Lead.String(), Pattern: pattern, Bad: v.Known == verdict.Bad}
+	if v.Lead == verdict.LongWait && len(row.Owners) == 1 {
+		p.Since = began(row.Owners[0].Since)
+		return p, true
+	}
+	for _, problem := range j.Problems(row, now) {
+		if problem.Fault == v.Lead {
+			p.Since = began(problem.Since)
+		}
+	}
+	return p, true
 }
 
 // began returns the first instant at which something may have begun; zero: it may have been at any time before.
@@ -108,49 +145,14 @@ func began(since sources.Stamp) time.Time {
 	return since.Earliest()
 }
 
-// PinsOf returns the Pins of what a finding explains.
-func PinsOf(f *diagnose.Finding) (pins []Pin) {
-	if len(f.Rows) == 0 {
-		p := pin(sources.Ref{Source: f.Source}, verdict.Stale, f.Severity, f.Since)
-		p.Pattern = f.Pattern.String()
-		return []Pin{p}
-	}
-	for i := range f.Rows {
-		pins = append(pins, PinOf(f, &f.Rows[i]))
-	}
-	return pins
-}
-
-// PinOf returns the Pin of a row of a finding.
-func PinOf(f *diagnose.Finding, r *diagnose.Row) Pin {
-	p := pinOf(r.Row, &r.Problem)
-	p.Pattern = f.Pattern.String()
-	return p
-}
-
-// RowPin returns the Pin of a row's gravest problem at now, where no finding explains it; ok is false if it has none.
-func RowPin(j *verdict.Judge, row *sources.Row, now time.Time) (p Pin, ok bool) {
-	v, _ := j.Weigh(row, now)
-	if !v.Problem() {
-		return Pin{}, false
-	}
-	p = pin(row.Ref, v.Lead, v.Known, sources.Stamp{})
-	for _, problem := range j.Problems(row, now) {
-		if problem.Fault == v.Lead {
-			p = pinOf(row, &problem)
-			p.Bad = v.Known == verdict.Bad
-		}
-	}
-	return p, true
-}
-
-// covers reports whether a problem is still the one that was pinned. once: it must also have begun by then.
-func (p *Pin) covers(is *Pin, at time.Time, once bool) bool {
-	switch {
-	case is.Fault != p.Fault, is.Bad && !p.Bad:
-		return false
-	case is.Pattern != "" && p.Pattern != "" && is.Pattern != p.Pattern:
+// covers reports whether a problem is still the one that was pinned by a Mute. What was acknowledged must also have
+// begun by then.
+func (p Pin) covers(is Pin, m *Mute) bool {
+	if is.Fault != p.Fault || is.Bad && !p.Bad {
 		return false
 	}
-	return !once || is.Since.IsZero() || !is.Since.After(sources.Later(at, p.Since))
+	if is.Pattern != "" && p.Pattern != "" && is.Pattern != p.Pattern {
+		return false
+	}
+	return m.Filter != "" || is.Since.IsZero() || !is.Since.After(sources.Later(m.At, p.Since))
 }

@@ -87,19 +87,19 @@ type mutesShown struct {
 
 // ShowMutes opens the list of what is muted. end is called with the one that a person ends.
 func ShowMutes(a *Acting, end func(mute.Mute) tea.Cmd) {
-	if len(a.Mutes) == 0 {
+	if len(a.Muted.Mutes) == 0 {
 		a.host.Say("nothing is muted")
 		return
 	}
-	a.show(&mutesShown{a.Mutes[0].ID, end})
+	a.show(&mutesShown{a.Muted.Mutes[0].ID, end})
 }
 
 func (d *mutesShown) keyContext() keys.Context { return keys.InMenu }
 
 // at returns the place of the Mute under the cursor; the first one where that has ended.
 func (d *mutesShown) at(a *Acting) int {
-	for i := range a.Mutes {
-		if a.Mutes[i].ID == d.id {
+	for i := range a.Muted.Mutes {
+		if a.Muted.Mutes[i].ID == d.id {
 			return i
 		}
 	}
@@ -108,44 +108,44 @@ func (d *mutesShown) at(a *Acting) int {
 
 func (d *mutesShown) do(a *Acting, i keys.Intent) tea.Cmd {
 	at := d.at(a)
-	if len(a.Mutes) == 0 {
+	if len(a.Muted.Mutes) == 0 {
 		a.close()
 		return nil
 	}
 	switch i {
 	case keys.Up:
-		d.id = a.Mutes[max(at-1, 0)].ID
+		d.id = a.Muted.Mutes[max(at-1, 0)].ID
 	case keys.Down:
-		d.id = a.Mutes[min(at+1, len(a.Mutes)-1)].ID
+		d.id = a.Muted.Mutes[min(at+1, len(a.Muted.Mutes)-1)].ID
 	case keys.Cancel:
 		a.close()
 	case keys.Choose:
-		return d.end(a.Mutes[at])
+		return d.end(a.Muted.Mutes[at])
 	}
 	return nil
 }
 
 // update closes the list when nothing is muted any more.
 func (d *mutesShown) update(a *Acting) {
-	if len(a.Mutes) == 0 {
+	if len(a.Muted.Mutes) == 0 {
 		a.close()
 	}
 }
 
 func (d *mutesShown) picture(a *Acting, w, h int) screen.Picture {
 	th, p := &a.Theme, screen.Picture{}
-	p.Add(th.Line(w).Put(th.Strong, "Muted").Put(th.Dim, ", with the rows whose problem each holds back now"))
+	p.Add(th.Line(w).Put(th.Strong, "Muted"))
 	p.Add(th.Line(w))
 	at, room := d.at(a), max(h-5, 1)
-	top := max(min(at-room/2, len(a.Mutes)-room), 0)
-	for i := range a.Mutes[top:min(top+room, len(a.Mutes))] {
-		m := &a.Mutes[top+i]
-		until := screen.MutedText(a.Scene, m)
-		l := th.Line(w).Cursor(top+i == at).Skip(1).Right("", format.Count(a.MutedRows(m.ID)), 4).Skip(2)
+	top := max(min(at-room/2, len(a.Muted.Mutes)-room), 0)
+	for i := range a.Muted.Mutes[top:min(top+room, len(a.Muted.Mutes))] {
+		m := &a.Muted.Mutes[top+i]
+		until := m.Reason(a.Now)
+		l := th.Line(w).Cursor(top+i == at).Skip(1)
 		l.Put("", th.Cut(paint.Clean(m.Subject()), max(w-l.X-format.Width(until)-2, 12)))
 		p.Add(l.Skip(2).Put(th.Dim, until))
 	}
-	addMore(th, &p, w, len(a.Mutes)-room)
+	addMore(th, &p, w, len(a.Muted.Mutes)-room)
 	p.Add(th.Line(w))
 	l := th.Line(w).Put(th.Strong, a.Keys.KeyIn(keys.InMenu, keys.Choose)).Put(th.Dim, " ends it   ")
 	p.Add(l.Put(th.Strong, a.Keys.KeyIn(keys.InMenu, keys.Cancel)).Put(th.Dim, " back"))

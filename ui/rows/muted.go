@@ -23,15 +23,6 @@ func (x *Index) Mute(muted func(sources.Ref) bool) bool {
 	return x.place()
 }
 
-// IsMuted reports whether a row has a problem that is muted.
-func (x *Index) IsMuted(h Handle) bool {
-	if h.Recorded() || int(h.Slot) >= len(x.entries) {
-		return false
-	}
-	e := &x.entries[h.Slot]
-	return e.gen == h.Gen && e.muted
-}
-
 // ListedProblems counts the problems of rows that are listed, by severity; those that are muted are left out.
 func (x *Index) ListedProblems() (count [verdict.Warn + 1]int) {
 	for slot := range x.problems {

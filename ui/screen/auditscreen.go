@@ -150,10 +150,10 @@ func AuditAt(all []action.AuditEntry, at time.Time) []action.AuditEntry {
 }
 
 // FindAuditEntry returns the action with this ID; nil if it is unknown.
-func (sc *Scene) FindAuditEntry(id string) *action.AuditEntry {
-	for i := range sc.AuditEntries {
-		if sc.AuditEntries[i].ID == id {
-			return &sc.AuditEntries[i]
+func (s *AuditState) FindAuditEntry(id string) *action.AuditEntry {
+	for i := range s.AuditEntries {
+		if s.AuditEntries[i].ID == id {
+			return &s.AuditEntries[i]
 		}
 	}
 	return nil

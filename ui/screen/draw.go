@@ -107,7 +107,7 @@ func moreRows(sc *Scene) (parts []paint.Part) {
 	}
 	count := sc.Rows.ListedProblems()
 	for _, at := range sc.Locks.Visible() {
-		if row, v := sc.Rows.At(at); row != nil && v.Problem() && !sc.Rows.IsMuted(at) {
+		if row, v := sc.Rows.At(at); row != nil && v.Problem() && sc.Muted.Rows[row.Ref] == nil {
 			count[v.Known]--
 		}
 	}

@@ -40,7 +40,7 @@ func drawLocks(sc *Scene, w, h int) []string {
 	selected, _ := sc.Locks.Selected()
 	for _, at := range sc.Locks.Visible() {
 		if row, v := sc.Rows.At(at); row != nil {
-			p.r = locksRow{Row: row, v: v, acting: RunUnder(sc, row.Ref) != nil, muted: sc.Rows.IsMuted(at)}
+			p.r = locksRow{Row: row, v: v, acting: RunUnder(sc, row.Ref) != nil, muted: sc.Muted.Rows[row.Ref] != nil}
 			if p.r.muted {
 				p.r.v.Faults = 0 // none of them has a colour
 			}

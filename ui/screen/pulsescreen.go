@@ -68,7 +68,7 @@ const (
 
 func gradeAt(sc *Scene, i int) grade {
 	switch {
-	case i >= sc.Unmuted:
+	case i >= sc.Muted.Unmuted:
 		return gradeKnown
 	case sc.Findings[i].Severity == verdict.Bad:
 		return gradeBad

@@ -40,13 +40,12 @@ type Scene struct {
 
 	Clocks
 	Recorded
-	State     *sources.State
-	Rows      rows.Index
-	Locks     cursor.List[rows.Handle]
-	Marks     map[sources.Ref]bool
-	Events    rows.Log
-	EventList cursor.List[uint64] // the events that the Events screen lists, by number
+	State *sources.State
+	Rows  rows.Index
+	Locks cursor.List[rows.Handle]
+	Marks map[sources.Ref]bool
 
+	EventState
 	AuditState
 	Attention
 	Pulse PulseState
@@ -80,6 +79,12 @@ type Recorded struct {
 	OnlyPast    bool              // the program only shows a recording
 }
 
+// EventState is the contents of the Events screen.
+type EventState struct {
+	Events    rows.Log
+	EventList cursor.List[uint64] // the events that the screen lists, by number
+}
+
 // AuditState is the contents of the Audit screen.
 type AuditState struct {
 	AuditEntries []action.AuditEntry // newest first
@@ -91,10 +96,8 @@ type AuditState struct {
 // Attention is what is wrong, and why.
 type Attention struct {
 	Findings []diagnose.Finding    // those that are muted last
-	Unmuted  int                   // the number of the others
 	Causes   map[sources.Ref]Cause // by the row that is explained
-	Mutes    []mute.Mute           // that have not ended
-	Muted    mute.Decision         // what they hold back
+	Muted    mute.Decision
 }
 
 // Cause is the place of the explanation of a row.
