@@ -116,20 +116,30 @@ func (d *choosing) picture(a *Acting, w, h int) screen.Picture {
 	l := th.Line(w).Put(th.Strong, boxTitle(d.verb)+" "+th.FitName(paint.Clean(d.target.Ref.Name), w/2)).Put(th.Dim, " in ")
 	p.Add(l.Put(th.Warn, paint.Clean(d.target.Ref.Source)).Put(th.Dim, ": which one?"))
 	p.Add(th.Line(w))
-	at, room := d.at(), max(h-5, 1)
-	top := max(min(at-room/2, len(d.ends)-room), 0)
-	for i, e := range d.ends[top:min(top+room, len(d.ends))] {
-		l := th.Line(w).Cursor(top+i == at).Skip(1)
+	addChoices(a, &p, w, h, len(d.ends), d.at(), "opens the box", func(l *paint.Line, i int) {
+		e := d.ends[i]
 		if e.not != "" {
-			p.Add(l.Put(th.Dim, paint.CleanLabel(e.target.Label)+": "+e.not))
-			continue
+			l.Put(th.Dim, paint.CleanLabel(e.target.Label)+": "+e.not)
+			return
 		}
-		p.Add(l.Parts(e.facts...))
+		l.Parts(e.facts...)
+	})
+	return p
+}
+
+// addChoices adds to a head of two lines as many of n lines as fit into h, around the one under the cursor, and the keys
+// below them: choose says what the one that chooses does.
+func addChoices(a *Acting, p *screen.Picture, w, h, n, at int, choose string, draw func(l *paint.Line, i int)) {
+	th, room := &a.Theme, max(h-5, 1)
+	top := max(min(at-room/2, n-room), 0)
+	for i := top; i < min(top+room, n); i++ {
+		l := th.Line(w).Cursor(i == at).Skip(1)
+		draw(l, i)
+		p.Add(l)
 	}
-	addMore(th, &p, w, len(d.ends)-room)
+	addMore(th, p, w, n-room)
 	p.Add(th.Line(w))
-	l = th.Line(w).Put(th.Strong, a.Keys.KeyIn(keys.InMenu, keys.Choose)).Put(th.Dim, " opens the box   ")
+	l := th.Line(w).Put(th.Strong, a.Keys.KeyIn(keys.InMenu, keys.Choose)).Put(th.Dim, " "+choose+"   ")
 	p.Add(l.Put(th.Strong, a.Keys.KeyIn(keys.InMenu, keys.Cancel)).Put(th.Dim, " cancels"))
 	p.Lines = p.Lines[:min(len(p.Lines), max(h, 0))]
-	return p
 }

@@ -79,9 +79,9 @@ func (d *knowing) picture(a *Acting, w, _ int) screen.Picture {
 	return p
 }
 
-// mutesShown lists what is muted, and ends what a person chooses. The cursor stays on its Mute.
+// mutesShown lists what is muted, and ends what a person chooses.
 type mutesShown struct {
-	id  string // of the Mute under the cursor
+	at  int // the Mute under the cursor
 	end func(mute.Mute) tea.Cmd
 }
 
@@ -91,42 +91,31 @@ func ShowMutes(a *Acting, end func(mute.Mute) tea.Cmd) {
 		a.host.Say("nothing is muted")
 		return
 	}
-	a.show(&mutesShown{a.Muted.Mutes[0].ID, end})
+	a.show(&mutesShown{end: end})
 }
 
 func (d *mutesShown) keyContext() keys.Context { return keys.InMenu }
 
-// at returns the place of the Mute under the cursor; the first one where that has ended.
-func (d *mutesShown) at(a *Acting) int {
-	for i := range a.Muted.Mutes {
-		if a.Muted.Mutes[i].ID == d.id {
-			return i
-		}
-	}
-	return 0
-}
-
 func (d *mutesShown) do(a *Acting, i keys.Intent) tea.Cmd {
-	at := d.at(a)
-	if len(a.Muted.Mutes) == 0 {
-		a.close()
-		return nil
-	}
 	switch i {
 	case keys.Up:
-		d.id = a.Muted.Mutes[max(at-1, 0)].ID
+		d.at--
 	case keys.Down:
-		d.id = a.Muted.Mutes[min(at+1, len(a.Muted.Mutes)-1)].ID
+		d.at++
 	case keys.Cancel:
 		a.close()
 	case keys.Choose:
-		return d.end(a.Muted.Mutes[at])
+		if d.at < len(a.Muted.Mutes) {
+			return d.end(a.Muted.Mutes[d.at])
+		}
 	}
+	d.update(a)
 	return nil
 }
 
 // update closes the list when nothing is muted any more.
 func (d *mutesShown) update(a *Acting) {
+	d.at = max(min(d.at, len(a.Muted.Mutes)-1), 0)
 	if len(a.Muted.Mutes) == 0 {
 		a.close()
 	}
@@ -136,19 +125,10 @@ func (d *mutesShown) picture(a *Acting, w, h int) screen.Picture {
 	th, p := &a.Theme, screen.Picture{}
 	p.Add(th.Line(w).Put(th.Strong, "Muted"))
 	p.Add(th.Line(w))
-	at, room := d.at(a), max(h-5, 1)
-	top := max(min(at-room/2, len(a.Muted.Mutes)-room), 0)
-	for i := range a.Muted.Mutes[top:min(top+room, len(a.Muted.Mutes))] {
-		m := &a.Muted.Mutes[top+i]
-		until := m.Reason(a.Now)
-		l := th.Line(w).Cursor(top+i == at).Skip(1)
-		l.Put("", th.Cut(paint.Clean(m.Subject()), max(w-l.X-format.Width(until)-2, 12)))
-		p.Add(l.Skip(2).Put(th.Dim, until))
-	}
-	addMore(th, &p, w, len(a.Muted.Mutes)-room)
-	p.Add(th.Line(w))
-	l := th.Line(w).Put(th.Strong, a.Keys.KeyIn(keys.InMenu, keys.Choose)).Put(th.Dim, " ends it   ")
-	p.Add(l.Put(th.Strong, a.Keys.KeyIn(keys.InMenu, keys.Cancel)).Put(th.Dim, " back"))
-	p.Lines = p.Lines[:min(len(p.Lines), max(h, 0))]
+	addChoices(a, &p, w, h, len(a.Muted.Mutes), d.at, "ends it", func(l *paint.Line, i int) {
+		m := &a.Muted.Mutes[i]
+		reason := m.Reason(a.Now)
+		l.Put("", th.Cut(paint.Clean(m.Subject()), max(w-l.X-format.Width(reason)-2, 12))).Skip(2).Put(th.Dim, reason)
+	})
 	return p
 }

@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"slices"
 	"time"
 
 	"coordtop/sources"
@@ -46,21 +45,4 @@ func Matcher(st *sources.State, now time.Time) func(text string, row *sources.Ro
 		}
 		return f.Mistake == nil && !f.Expr.Empty() && f.Passes(row, v)
 	}
-}
-
-// labelsOf returns the keys of the labels of sources.
-func labelsOf(st *sources.State) (keys []string) {
-	seen := map[string]bool{}
-	for _, row := range st.Rows {
-		if row == nil || seen[row.Source] {
-			continue
-		}
-		seen[row.Source] = true
-		for _, l := range row.Labels {
-			if !slices.Contains(keys, l.Key) {
-				keys = append(keys, l.Key)
-			}
-		}
-	}
-	return keys
 }

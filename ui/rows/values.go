@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"coordtop/internal/action"
+	"coordtop/sources"
 	"coordtop/ui/filter"
 	"coordtop/ui/paint"
 )
@@ -44,13 +45,18 @@ func (s valueSet) add(value string) {
 func (s valueSet) sorted() []string { return slices.Sorted(maps.Keys(s)) }
 
 // Labels lists the labels that rows have.
-func (x *Index) Labels() []string {
-	var list []string
-	for _, e := range x.entries[:min(len(x.entries), offeredRows)] {
-		if e.row == nil {
+func (x *Index) Labels() []string { return labelsOf(x.st) }
+
+// labelsOf lists the labels that rows of a State have; nil has none.
+func labelsOf(st *sources.State) (list []string) {
+	if st == nil {
+		return nil
+	}
+	for _, row := range st.Rows[:min(len(st.Rows), offeredRows)] {
+		if row == nil {
 			continue
 		}
-		for _, l := range e.row.Labels {
+		for _, l := range row.Labels {
 			if !slices.Contains(list, l.Key) {
 				list = append(list, l.Key)
 			}

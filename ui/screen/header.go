@@ -20,7 +20,7 @@ func drawHeader(sc *Scene, w, h int) []string {
 		at = sc.Now
 	}
 	problems, clock := problemsText(sc, w), at.Format("15:04:05"+paint.When(w >= 100, " MST"))
-	muted := paint.When(mutedCount(sc) != "", " "+sc.Theme.Dot+" "+mutedCount(sc))
+	muted := paint.When(sc.Rows.Muted > 0, " "+sc.Theme.Dot+" "+format.Count(sc.Rows.Muted)+" muted")
 	l := sc.Theme.Line(w)
 	if WorstSeverity(sc).Problem() || muted != "" { // keep room for the number of problems
 		l.Width = max(w-format.Width(problems+muted)-1, 0)

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"coordtop/internal/diagnose"
-	"coordtop/internal/ground/format"
 	"coordtop/internal/mute"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
@@ -110,9 +109,4 @@ func severityStyle(sc *Scene, row *sources.Row, v verdict.Verdict) paint.Style {
 		return sc.Theme.Dim
 	}
 	return sc.Theme.Severity(v.Severity)
-}
-
-// mutedCount counts the rows with a problem that is muted; "": none is.
-func mutedCount(sc *Scene) string {
-	return paint.When(sc.Rows.Muted > 0, format.Count(sc.Rows.Muted)+" muted")
 }
