@@ -1,9 +1,9 @@
 package mute
 
 import (
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"coordtop/internal/diagnose"
@@ -87,7 +87,7 @@ type Pin struct {
 
 // keyOf returns the key of the Pins of a row; of a source if the Ref has no name. Bytes that are no text are escaped.
 func keyOf(ref sources.Ref) string {
-	return fmt.Sprintf("%q", []string{ref.Source, ref.Space, ref.Name})
+	return strconv.Quote(ref.Source) + strconv.Quote(ref.Space) + strconv.Quote(ref.Name)
 }
 
 // PinsOf returns the Pins of what a finding explains at now.
