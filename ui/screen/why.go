@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"coordtop/internal/diagnose"
-	"coordtop/internal/mute"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
 	"coordtop/ui/keys"
