@@ -76,7 +76,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 	recording.readEarlier(ctx)
 	return p.observeWith(ctx, c, recording.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		recording.run(inner, hub, beside)
-		recording.notify(inner, &p.settings, hub, beside)
+		recording.notify(inner, p, hub, beside)
 		feed := newFeed(hub, recording.earlier)
 		defer feed.Close()
 		player, closePlayer := recording.player(inner)

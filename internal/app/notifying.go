@@ -12,7 +12,9 @@ import (
 	"coordtop/internal/config"
 	"coordtop/internal/diagnose"
 	"coordtop/internal/headless"
+	"coordtop/internal/mute"
 	"coordtop/internal/notify"
+	"coordtop/internal/operate"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
 	"coordtop/ui/rows"
@@ -48,6 +50,9 @@ type findings struct {
 	hub   *sources.Hub
 	news  *sources.Subscription
 	acts  []sources.Event // what people did
+	mutes *operate.Mutes
+	muted []mute.Mute // as they were read last
+	wrong error       // why they cannot be read or kept
 	index rows.Index
 }
 
@@ -69,11 +74,35 @@ func (l *findings) look() *notify.Look {
 	st, now := l.hub.State(), time.Now()
 	l.index.Update(st, now)
 	l.index.Sweep(now, nil)
+	wrong := l.index.ProblemRowList()
 	found := diagnose.Find(&diagnose.Input{
-		Judge: l.index.Judge(), Rows: l.index.ProblemRowList(), Now: now,
+		Judge: l.index.Judge(), Rows: wrong, Now: now,
 		Name: l.index.Shown, Owned: l.index.OwnedBy, Acts: l.acts, Runbooks: l.r.config.Runbooks,
 	})
-	return &notify.Look{Now: now, Findings: found, Known: func(ref sources.Ref) bool { return l.known(st, ref) }}
+	muted := l.decide(&mute.Input{Judge: l.index.Judge(), Rows: wrong, Findings: found, Now: now, Matches: rows.Matcher(st, now)})
+	return &notify.Look{
+		Now: now, Findings: found, Muted: len(found) - muted.Last(found),
+		Known: func(ref sources.Ref) bool { return l.known(st, ref) },
+	}
+}
+
+// decide finds out what is muted, and keeps what is so for the first time. While the mutes cannot be read, those that
+// were read last hold.
+func (l *findings) decide(in *mute.Input) mute.Decision {
+	list, err := l.mutes.List()
+	if err == nil {
+		l.muted = list
+	}
+	in.Mutes = l.muted
+	d := mute.Decide(in)
+	if err == nil && len(d.Fresh) > 0 {
+		err = l.mutes.Pin(d.Fresh)
+	}
+	if err != nil && l.wrong == nil {
+		l.r.logger.Warn("notifying: mutes", "err", err)
+	}
+	l.wrong = err
+	return d
 }
 
 // known reports whether a State has the truth about a row, or about a source.
@@ -120,19 +149,19 @@ func (l *findings) matches(rule *config.Notify) func(*diagnose.Finding) bool {
 
 // notify tells the receivers of the config what is found in hub while this process records, until ctx ends; beside joins
 // it.
-func (r *recording) notify(ctx context.Context, st *settings, hub *sources.Hub, beside *watched) {
+func (r *recording) notify(ctx context.Context, p *program, hub *sources.Hub, beside *watched) {
 	if r.Recorder == nil || len(r.config.Notify) == 0 {
 		return
 	}
-	l := &findings{r: r, hub: hub, news: hub.Subscribe(0), acts: slices.DeleteFunc(slices.Clone(r.earlier), func(e sources.Event) bool { return e.Kind != sources.EventAction })}
+	l := &findings{r: r, hub: hub, news: hub.Subscribe(0), mutes: operate.NewMutes(p.auditLog()), acts: slices.DeleteFunc(slices.Clone(r.earlier), func(e sources.Event) bool { return e.Kind != sources.EventAction })}
 	l.index.Problems = true
 	o := notify.Options{
-		Path: r.notifiedPath(st.stateFolder()), Look: l.look, Logger: r.logger,
+		Path: r.notifiedPath(p.settings.stateFolder()), Look: l.look, Logger: r.logger,
 		Payload: func(m *notify.Message) []byte { return headless.Notification(m, r.config.Title) },
 	}
 	for i := range r.config.Notify {
 		rule := &r.config.Notify[i]
-		deliver := notify.Post(func(ctx context.Context) (string, error) { return rule.Address(ctx, st.lookup) })
+		deliver := notify.Post(func(ctx context.Context) (string, error) { return rule.Address(ctx, p.settings.lookup) })
 		if len(rule.Command) > 0 {
 			deliver = notify.Command(rule.Command)
 		}

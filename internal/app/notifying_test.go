@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"coordtop/internal/localserver"
+	"coordtop/internal/mute"
+	"coordtop/internal/operate"
 )
 
 // noticeJSON is what the tests read of a notification.
@@ -96,7 +98,12 @@ notify:
 	if code := w.main(t.Context(), "config", "check"); code != 0 {
 		t.Fatalf("exit code %d: %s", code, w.stderr)
 	}
+	mutes := operate.NewMutes(operate.NewAuditLog(filepath.Join(w.home, ".local", "state", "coordtop", auditName), operate.Actor{User: "ana", Host: "jump"}))
+	if err := mutes.Add(t.Context(), mute.Mute{At: time.Now(), Until: time.Now().Add(time.Hour), Filter: "name~billing-muted", Servers: map[string]string{"leases": "redis://" + server.Addr() + "/0"}}); err != nil {
+		t.Fatal(err)
+	}
 	set(t, c, "app:leader:billing", "host-1:4711", 2*time.Second)
+	set(t, c, "app:leader:billing-muted", "host-3:4711", time.Hour)
 	set(t, c, "app:leader:other", "host-1:4711", time.Hour)
 	start := func() (end func()) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -117,6 +124,9 @@ notify:
 		!strings.HasPrefix(got.Text, "prod-eu: app:leader:billing has no leader. Why: ") {
 		t.Errorf("%+v", got)
 	}
+	if err := c.Do(t.Context(), "DEL", "app:leader:billing-muted").Err(); err != nil {
+		t.Fatal(err)
+	}
 	end()
 	end = start()
 	<-time.After(5 * time.Second)
@@ -132,6 +142,9 @@ notify:
 	}
 	w.stderr.await(t, func(s string) bool { return strings.Contains(s, "coordtop: all notifications are delivered again") })
 	end()
+	if list, err := mutes.List(); err != nil || len(list) != 1 || len(list[0].Pins) != 1 {
+		t.Errorf("what was muted for the first time is not kept: %+v, %v", list, err)
+	}
 	if n := len(r.messages()) + len(mild.messages()); n != 2 {
 		t.Errorf("%d messages came", n)
 	}

@@ -254,7 +254,7 @@ func (p *program) record(ctx context.Context, args []string) error {
 	return p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		r.run(inner, hub, beside)
 		r.follow(inner, p.auditLog(), hub, beside)
-		r.notify(inner, &p.settings, hub, beside)
+		r.notify(inner, p, hub, beside)
 		for said, told := "", ""; ; {
 			text, _ := r.Recording()
 			if text == "" && r.Active() {

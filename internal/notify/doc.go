@@ -9,7 +9,7 @@
 //   - A [Tracker] decides, for one rule, what to tell after each look: a state machine that reads no clock.
 //     A cause is found once it lasts for [Steady], and it has ended once it is gone for [Hold]. Where it
 //     returns within that time the two are one message. Nothing ends while nobody knows: while its source does
-//     not answer, or while another cause that was told explains all its rows.
+//     not answer, or while another cause that was told explains all its rows, or while it is muted. What is muted is found once that ends.
 //   - More than [MostMessages] in a minute are counted, and one message has the counts.
 //   - What was told is kept in a file, so a restart, or another process that takes over, tells nothing twice.
 //     What was not delivered is sent again then.

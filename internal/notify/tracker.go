@@ -52,6 +52,7 @@ type Message struct {
 type Look struct {
 	Now      time.Time
 	Findings []diagnose.Finding
+	Muted    int // so many of the last Findings are not told; a cause that was told goes on by them
 	// Known reports whether what is found about a row, or about a source (a Ref without a name), is certain now: its
 	// source answers, and was listed.
 	Known func(sources.Ref) bool
@@ -121,6 +122,9 @@ func (t *Tracker) Step(in *Look) (out []Message) {
 		refs := refsOf(f)
 		for _, ref := range refs {
 			explained[ref] = true
+		}
+		if i >= len(in.Findings)-in.Muted {
+			continue
 		}
 		if c := t.causeOf(f, refs, index, in.Now); c != nil {
 			now[c] = append(now[c], f)

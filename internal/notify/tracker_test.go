@@ -42,6 +42,7 @@ type play struct {
 	now     time.Time
 	silent  string // a source that does not answer
 	keeps   bool   // receivers take nothing
+	muted   int    // so many of the last findings are muted
 	all     []string
 }
 
@@ -50,7 +51,7 @@ func newPlay() *play { return &play{tracker: NewTracker(newRule()), now: noon} }
 // last lets so many seconds pass in which the findings are these.
 func (p *play) last(seconds int, findings ...diagnose.Finding) *play {
 	for range seconds {
-		for _, m := range p.tracker.Step(&Look{p.now, findings, func(r sources.Ref) bool { return r.Source != p.silent }}) {
+		for _, m := range p.tracker.Step(&Look{p.now, findings, p.muted, func(r sources.Ref) bool { return r.Source != p.silent }}) {
 			p.all = append(p.all, p.said(m))
 			if !p.keeps {
 				p.tracker.Settled(m.ID, m.Event)
@@ -166,6 +167,21 @@ func TestOnlyTheFindingsOfTheRuleAreTold(t *testing.T) {
 	mild.Severity = verdict.Warn
 	p.last(9, mild).last(9, finding(wait, "x")).last(400, mild).
 		want(t, "11: found 1 long-wait x, at 9", "318: ended 1 long-wait x, at 18")
+}
+
+func TestWhatIsMutedIsNotToldBeforeThatEnds(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.muted = 1
+	p.last(9, finding(wait, "y"), finding(gone, "x"))
+	p.muted = 0
+	p.last(9, finding(wait, "y"), finding(gone, "x"))
+	p.muted = 2
+	p.last(400, finding(wait, "y"), finding(gone, "x"))
+	p.muted = 0
+	p.last(9, finding(wait, "y"), finding(gone, "x")).last(400).
+		want(t, "2: found 1 long-wait y, at 0", "11: found 2 owner-gone x, at 9",
+			"727: ended 1 long-wait y, at 427", "727: ended 2 owner-gone x, at 427")
 }
 
 func TestCausesAreBounded(t *testing.T) {
