@@ -61,13 +61,6 @@ func checkReceiver(text string) error {
 	return nil
 }
 
-// alert checks how the terminal calls.
-func (v *validator) alert(how string) {
-	if how != "" && !slices.Contains(Alerts(), how) {
-		v.wrong("alert", "must be one of %s", strings.Join(Alerts(), ", "))
-	}
-}
-
 // receiverKeys are the keys of a rule of which it has one.
 var receiverKeys = [...]string{"command", "url", "url_env", "url_file", "url_command"}
 
@@ -81,29 +74,17 @@ func (v *validator) notify(f *fileNotify, path string) Notify {
 	default:
 		v.wrong(path+".severity", "must be %s or %s", verdict.Bad, verdict.Warn)
 	}
-	var keys []string
-	for _, key := range receiverKeys {
-		if v.wrote(path + "." + key) {
-			keys = append(keys, key)
-		}
-	}
-	switch {
-	case len(keys) == 0:
+	if !slices.ContainsFunc(receiverKeys[:], func(key string) bool { return v.wrote(path + "." + key) }) {
 		v.wrong(path, "whom to tell is missing: write one of %s", strings.Join(receiverKeys[:], ", "))
 		return n
-	case len(keys) > 1:
-		v.wrong(path+"."+keys[1], "%s is there too: keep one", keys[0])
-		return n
 	}
-	where := path + "." + keys[0]
-	u, err := url.Parse(f.URL)
-	switch {
-	case v.reported(where):
-	case len(f.Command) == 0 && f.URL == "" && n.Secret.IsZero(), slices.Index(f.Command, "") == 0, slices.Index(f.URLCommand, "") == 0:
-		v.wrong(where, "is empty")
-	case keys[0] == "url" && checkReceiver(f.URL) != nil:
+	to := Secret{Env: f.URLEnv + f.URL, File: f.URLFile, Command: slices.Concat(f.Command, f.URLCommand)}
+	where := v.oneOf(to, path, slices.Clone(receiverKeys[:])...)
+	switch u, err := url.Parse(f.URL); {
+	case f.URL == "", where == "":
+	case checkReceiver(f.URL) != nil:
 		v.wrong(where, "%v", errReceiver)
-	case keys[0] == "url" && err == nil && u.User != nil:
+	case err == nil && u.User != nil:
 		v.wrong(where, "holds a password: take it out and say where the URL is with url_env, url_file or url_command")
 	}
 	return n

@@ -27,12 +27,9 @@ type validator struct {
 func (v *validator) config(f *file) Config {
 	c := Config{Title: f.Title, Color: f.Color, Identity: f.Identity, Start: f.Start, Names: f.Names, Keys: f.Keys, Alert: f.Alert, Thresholds: f.Thresholds, History: f.History, places: v.places}
 	v.plain("title", f.Title)
-	if f.Color != "" && !slices.Contains(Colors(), f.Color) {
-		v.wrong("color", "must be one of %s", strings.Join(Colors(), ", "))
-	}
-	if f.Start != "" && !slices.Contains(Starts(), f.Start) {
-		v.wrong("start", "must be one of %s", strings.Join(Starts(), ", "))
-	}
+	v.word("color", f.Color, Colors())
+	v.word("start", f.Start, Starts())
+	v.word("alert", f.Alert, Alerts())
 	if f.Identity != "" {
 		if err := checkIdentity(f.Identity); err != nil {
 			v.wrong("identity", "%v", err)
@@ -56,7 +53,6 @@ func (v *validator) config(f *file) Config {
 		c.Owners = append(c.Owners, v.owner(o, fmt.Sprintf("owners[%d]", i))...)
 	}
 	c.Runbooks = v.runbooks(f.Runbooks)
-	v.alert(f.Alert)
 	for i := range f.Notify {
 		c.Notify = append(c.Notify, v.notify(&f.Notify[i], fmt.Sprintf("notify[%d]", i)))
 	}
@@ -69,6 +65,13 @@ func (v *validator) config(f *file) Config {
 		v.wrong("history.group_reads", "needs history.file: nobody else gets into the usual folder")
 	}
 	return c
+}
+
+// word checks a value that is left out, or one of some words.
+func (v *validator) word(path, value string, words []string) {
+	if value != "" && !slices.Contains(words, value) {
+		v.wrong(path, "must be one of %s", strings.Join(words, ", "))
+	}
 }
 
 // names checks the names of the locks of a source.
