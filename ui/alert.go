@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -52,28 +53,15 @@ func (a *alerts) news(findings []diagnose.Finding, now time.Time) (text string) 
 		if f.Severity != verdict.Bad {
 			continue
 		}
-		refs := []sources.Ref{{Source: f.Source}}
-		if len(f.Rows) > 0 {
-			refs = refs[:0]
-			for j := range f.Rows {
-				refs = append(refs, f.Rows[j].Ref)
-			}
-		}
-		fresh := false
+		refs := f.Refs()
+		fresh := a.away && slices.ContainsFunc(refs, func(ref sources.Ref) bool { return !a.seen[ref] })
+		last, called := a.last[f.Pattern]
+		later := fresh && called && last != now && now.Sub(last).Abs() < callEvery
 		for _, ref := range refs {
-			fresh = fresh || !a.seen[ref]
-		}
-		if last, called := a.last[f.Pattern]; a.away && fresh && called && last != now && now.Sub(last).Abs() < callEvery {
-			for _, ref := range refs {
-				seen[ref] = a.seen[ref] // it is called for later
-			}
-			continue
-		}
-		for _, ref := range refs {
-			seen[ref] = true
+			seen[ref] = !later || a.seen[ref]
 		}
 		switch {
-		case !a.away || !fresh:
+		case !fresh || later:
 			continue
 		case text == "":
 			text = f.Title

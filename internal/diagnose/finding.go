@@ -82,6 +82,18 @@ type Step struct {
 // line returns the step and its command in one line.
 func (s *Step) line() string { return joined(": ", s.Text, s.Command) }
 
+// Refs returns the rows of a Finding, or its source as a Ref without a name.
+func (f *Finding) Refs() []sources.Ref {
+	if len(f.Rows) == 0 {
+		return []sources.Ref{{Source: f.Source}}
+	}
+	refs := make([]sources.Ref, len(f.Rows))
+	for i := range f.Rows {
+		refs[i] = f.Rows[i].Ref
+	}
+	return refs
+}
+
 // Cause returns the reasons in one line: those that are told or inferred, then all that are possible.
 func (f *Finding) Cause() string {
 	known, possible := f.reasons()
