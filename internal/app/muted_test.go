@@ -11,6 +11,11 @@ import (
 	"coordtop/internal/operate"
 )
 
+// mutesOf returns the mutes of a world, as ana makes them.
+func mutesOf(w *world) *operate.Mutes {
+	return operate.NewMutes(operate.NewAuditLog(filepath.Join(w.home, ".local", "state", "coordtop", auditName), operate.Actor{User: "ana", Host: "jump"}))
+}
+
 func TestGetAndWhyLeaveOutWhatIsMutedOnlyWhereThatIsAsked(t *testing.T) {
 	t.Parallel()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})
@@ -19,7 +24,7 @@ func TestGetAndWhyLeaveOutWhatIsMutedOnlyWhereThatIsAsked(t *testing.T) {
 	set(t, redis, "lead", "host-1:7", time.Hour)
 	w := newWorld(t)
 	w.write(t, configFile, "sources: [{name: leases, url: 'redis://"+server.Addr()+"/0', watch: [{mutex: job}, {election: lead}]}]\n")
-	mutes := operate.NewMutes(operate.NewAuditLog(filepath.Join(w.home, ".local", "state", "coordtop", auditName), operate.Actor{User: "ana", Host: "jump"}))
+	mutes := mutesOf(w)
 	run := func(want int, args ...string) string {
 		t.Helper()
 		w.stdout, w.stderr = newStream(), newStream()

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha1"
 	"fmt"
 	"path/filepath"
@@ -166,7 +165,7 @@ func (r *recording) notify(ctx context.Context, p *program, hub *sources.Hub, be
 			deliver = notify.Command(rule.Command)
 		}
 		o.Receivers = append(o.Receivers, notify.Receiver{
-			Rule: notify.Rule{Matches: l.matches(rule), Encode: headless.FindingJSON, NewID: func() string { return rand.Text()[:12] }},
+			Rule: notify.Rule{Matches: l.matches(rule), Encode: headless.FindingJSON},
 			Key:  keyOf(rule), Name: fmt.Sprintf("notify[%d]", i), Deliver: deliver,
 		})
 	}
@@ -186,13 +185,14 @@ func keyOf(rule *config.Notify) string {
 // notifiedPath returns the path of the file that remembers what was sent, one for each recording; "": there is no folder
 // for it.
 func (r *recording) notifiedPath(folder string) string {
-	switch {
-	case folder == "":
+	name := "notified.json"
+	if folder == "" {
 		return ""
-	case r.place.Ours:
-		return filepath.Join(folder, "notified.json")
 	}
-	return filepath.Join(folder, "notified-"+hashed("%s", r.place.Path)+".json")
+	if !r.place.Ours {
+		name = "notified-" + hashed("%s", r.place.Path) + ".json"
+	}
+	return filepath.Join(folder, name)
 }
 
 // hashed returns a short name for what must not be read in it.

@@ -81,11 +81,11 @@ func noticeText(m *notify.Message, environment string) string {
 		about += "again: "
 	}
 	about += m.Title
-	if m.Cause != "" {
-		about += ". Why: " + m.Cause
+	if cause := m.Now.Cause(); cause != "" {
+		about += ". Why: " + cause
 	}
-	if m.Next != "" {
-		about += ". Next: " + m.Next
+	if next := m.Now.Next(); next != "" {
+		about += ". Next: " + next
 	}
 	return about
 }

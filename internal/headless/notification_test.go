@@ -30,10 +30,10 @@ func TestANotificationHasWhatIsShownAndItsFieldsAreDocumented(t *testing.T) {
 	f := bigFinding(1000)
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for want, m := range map[string]notify.Message{
-		"prod: elections have no leader. Why: host-22 is gone (inferred). Next: look at host-22": {Event: notify.Found, ID: "1", At: noon, Title: f.Title, Cause: f.Cause(), Next: f.Next(), Finding: headless.FindingJSON(f)},
-		"prod: again: elections have no leader":                                                  {Event: notify.FoundAgain, ID: "1", At: noon, Title: f.Title, Finding: headless.FindingJSON(f)},
-		"prod: ended: elections have no leader":                                                  {Event: notify.Ended, ID: "1", At: noon, Title: f.Title, Finding: headless.FindingJSON(f)},
-		"prod: too many to be sent one by one: 2 found, 1 found again, 1,000 ended":              {Event: notify.More, At: noon, Counts: map[notify.Event]int{notify.Found: 2, notify.FoundAgain: 1, notify.Ended: 1000}},
+		"prod: elections have no leader. Why: host-22 is gone (inferred). Next: look at host-22":        {Event: notify.Found, ID: "1", At: noon, Title: f.Title, Now: f, Finding: headless.FindingJSON(f)},
+		"prod: again: elections have no leader. Why: host-22 is gone (inferred). Next: look at host-22": {Event: notify.FoundAgain, ID: "1", At: noon, Title: f.Title, Now: f, Finding: headless.FindingJSON(f)},
+		"prod: ended: elections have no leader":                                                         {Event: notify.Ended, ID: "1", At: noon, Title: f.Title, Finding: headless.FindingJSON(f)},
+		"prod: too many to be sent one by one: 2 found, 1 found again, 1,000 ended":                     {Event: notify.More, At: noon, Counts: map[notify.Event]int{notify.Found: 2, notify.FoundAgain: 1, notify.Ended: 1000}},
 	} {
 		payload := headless.Notification(&m, "prod")
 		var got map[string]any

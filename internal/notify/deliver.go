@@ -3,7 +3,7 @@ package notify
 import (
 	"bytes"
 	"context"
-	"crypto/x509"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -77,15 +77,12 @@ func post(ctx context.Context, client *http.Client, to string, payload []byte) e
 
 // withoutURL says why a URL cannot be reached, without its host, which may be secret too.
 func withoutURL(ctx context.Context, err error) error {
-	var unknown x509.UnknownAuthorityError
-	var name x509.HostnameError
-	var invalid x509.CertificateInvalidError
 	switch wire := new(url.Error); {
 	case ctx.Err() != nil, errors.As(err, &wire) && wire.Timeout():
 		return errSlow
 	case errors.As(err, new(*net.DNSError)):
 		return errors.New("the host of its URL is not known")
-	case errors.As(err, &unknown), errors.As(err, &name), errors.As(err, &invalid):
+	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return errors.New("the certificate of its URL is not trusted")
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return errors.New("its URL does not answer with TLS")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -27,25 +26,20 @@ type memory struct {
 // forgetAfter is the time after which a cause is forgotten at a restart: its source, or its rule, may be gone.
 const forgetAfter = 30 * 24 * time.Hour
 
-// restore takes the causes that an earlier run told, and returns the messages that it did not deliver.
-func (t *Tracker) restore(causes []*cause) (due []Message) {
-	for _, c := range causes[:min(len(causes), mostCauses)] {
+// restore takes the causes that an earlier run told.
+func (t *Tracker) restore(causes []*cause) {
+	t.causes = causes[:min(len(causes), mostCauses)]
+	for _, c := range t.causes {
 		c.told = true
-		t.causes = append(t.causes, c)
-		if at := c.Began; c.Due != "" {
-			if c.Due == Ended {
-				at = c.Gone
-			}
-			due = append(due, c.message(at))
-		}
 	}
-	return due
 }
 
-// snapshot returns the causes that were told.
+// snapshot returns the causes that a receiver knows of, or that were counted. One that it did not take yet is found
+// anew after a restart.
 func (t *Tracker) snapshot() []*cause {
-	t.changed = false
-	return slices.DeleteFunc(slices.Clone(t.causes), func(c *cause) bool { return !c.told })
+	return slices.DeleteFunc(slices.Clone(t.causes), func(c *cause) bool {
+		return !c.told || c.pending.Load() && c.Gone.IsZero() && c.Again.IsZero()
+	})
 }
 
 // readMemory reads the file. A file that is not there is an empty one.
@@ -72,29 +66,14 @@ func readMemory(ctx context.Context, path string) (m memory, err error) {
 	return m, nil
 }
 
-// write replaces the file: a reader sees the old one or the new one, also after a crash.
-func (m *memory) write(path string) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("writing what was notified: %w", err)
-		}
-	}()
-	data, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
+// writeMemory replaces the file.
+func writeMemory(path string, data []byte) error {
 	folder, _, err := files.PrivateFolder(filepath.Dir(path))
+	if err == nil {
+		err = errors.Join(files.Replace(folder, filepath.Base(path), data), folder.Close())
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("writing what was notified: %w", err)
 	}
-	defer folder.Close()
-	f, err := files.OpenPrivate(folder, filepath.Base(path)+".new", os.O_TRUNC)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return nil
 }

@@ -1,11 +1,14 @@
 package notify
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,29 +39,22 @@ const every = time.Second
 
 // Notifier tells the receivers what is found.
 type Notifier struct {
-	o    Options
-	all  []*sender
-	done chan settled
-	kept map[string][]*cause // of the file, those of other configs too
+	o     Options
+	all   []*sender
+	rules map[string][]*cause // for the file, those of other configs too
+	saved []byte              // what the file has
 
 	mu     sync.Mutex
 	memory string // what is wrong with the file; "": nothing
 }
 
-// settled is a message that was delivered, or given up.
-type settled struct {
-	to    *sender
-	id    string
-	event Event
-}
-
 // New returns a Notifier, which does nothing before Run.
 func New(o Options) *Notifier {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	n := &Notifier{o: o, done: make(chan settled, len(o.Receivers))}
+	n := &Notifier{o: o}
 	for i := range o.Receivers {
 		r := &o.Receivers[i]
-		n.all = append(n.all, &sender{receiver: r, tracker: NewTracker(r.Rule), queue: make(chan queued, mostQueued), payload: o.Payload, logger: o.Logger})
+		n.all = append(n.all, &sender{receiver: r, tracker: NewTracker(r.Rule), queue: make(chan queued, mostQueued), logger: o.Logger})
 	}
 	return n
 }
@@ -72,43 +68,19 @@ func (n *Notifier) Trouble() string {
 	for _, s := range n.all {
 		list = append(list, s.trouble())
 	}
-	var said []string
-	for _, text := range list {
-		if text != "" {
-			said = append(said, text)
-		}
-	}
-	return strings.Join(said, "; ")
+	return strings.Join(slices.DeleteFunc(list, func(text string) bool { return text == "" }), "; ")
 }
 
 // Run tells what is found until ctx ends. Messages that were not delivered by then are sent by the next run.
 func (n *Notifier) Run(ctx context.Context) error {
 	var sending sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
-	defer func() {
-		cancel()
-		sending.Wait()
-		for len(n.done) > 0 {
-			n.settle(<-n.done)
-		}
-		n.save()
-	}()
+	defer cancel()
 	for _, s := range n.all {
-		spawn.Go(ctx, &sending, func() { s.run(ctx, n.done) })
+		spawn.Go(ctx, &sending, func() { s.run(ctx) })
 	}
 	began := false
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case one := <-n.done:
-			n.settle(one)
-			n.save()
-			continue
-		case <-tick.C:
-		}
+	for backoff.Sleep(ctx, every) == nil {
 		look := n.o.Look()
 		if look == nil {
 			began = false
@@ -120,14 +92,17 @@ func (n *Notifier) Run(ctx context.Context) error {
 		}
 		for _, s := range n.all {
 			for _, m := range s.tracker.Step(look) {
-				s.take(m)
+				s.take(m, n.o.Payload(&m))
 			}
 		}
 		n.save()
 	}
+	sending.Wait()
+	if began {
+		n.save()
+	}
+	return ctx.Err()
 }
-
-func (n *Notifier) settle(one settled) { one.to.tracker.Settled(one.id, one.event) }
 
 // restore takes what an earlier run told.
 func (n *Notifier) restore(ctx context.Context) {
@@ -137,31 +112,34 @@ func (n *Notifier) restore(ctx context.Context) {
 		m, err = readMemory(ctx, n.o.Path)
 	}
 	n.say(err)
-	n.kept = m.Rules
+	n.rules = map[string][]*cause{}
+	maps.Copy(n.rules, m.Rules)
 	for _, s := range n.all {
 		s.tracker = NewTracker(s.receiver.Rule)
-		for _, due := range s.tracker.restore(m.Rules[s.receiver.Key]) {
-			s.take(due)
-		}
+		s.tracker.restore(m.Rules[s.receiver.Key])
 	}
+	n.saved = n.snapshot()
+}
+
+// snapshot returns what the file shall have.
+func (n *Notifier) snapshot() []byte {
+	for _, s := range n.all {
+		n.rules[s.receiver.Key] = s.tracker.snapshot()
+	}
+	data, _ := json.Marshal(memory{1, n.rules}) // of plain values
+	return data
 }
 
 // save writes what was told, if that has changed.
 func (n *Notifier) save() {
-	changed := false
-	for _, s := range n.all {
-		changed = changed || s.tracker.changed
-	}
-	if !changed || n.o.Path == "" {
+	data := n.snapshot()
+	if n.o.Path == "" || bytes.Equal(data, n.saved) {
 		return
 	}
-	m := memory{V: 1, Rules: map[string][]*cause{}}
-	maps.Copy(m.Rules, n.kept)
-	for _, s := range n.all {
-		m.Rules[s.receiver.Key] = s.tracker.snapshot()
+	err := writeMemory(n.o.Path, data)
+	if err == nil {
+		n.saved = data // else it is tried again
 	}
-	err := m.write(n.o.Path)
-	n.all[0].tracker.changed = err != nil // it is tried again then
 	n.say(err)
 }
 
@@ -196,7 +174,6 @@ type sender struct {
 	receiver *Receiver
 	tracker  *Tracker // only Run uses it
 	queue    chan queued
-	payload  func(m *Message) []byte
 	logger   *slog.Logger
 
 	mu    sync.Mutex
@@ -206,23 +183,22 @@ type sender struct {
 
 // queued is a message that waits.
 type queued struct {
-	id      string
-	event   Event
+	Message
 	payload []byte
 }
 
 // take queues a message. It does not block: where there is no room the message is lost.
-func (s *sender) take(m Message) {
+func (s *sender) take(m Message, payload []byte) {
 	select {
-	case s.queue <- queued{m.ID, m.Event, s.payload(&m)}:
+	case s.queue <- queued{m, payload}:
 	default:
-		s.tracker.Settled(m.ID, m.Event)
-		s.failed("too many messages wait for it", 1)
+		m.settled()
+		s.note("too many messages wait for it", 1)
 	}
 }
 
 // run sends until ctx ends.
-func (s *sender) run(ctx context.Context, done chan<- settled) {
+func (s *sender) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -231,7 +207,7 @@ func (s *sender) run(ctx context.Context, done chan<- settled) {
 			if !s.send(ctx, m.payload) {
 				return
 			}
-			done <- settled{s, m.id, m.event} // Run reads it, also at its end
+			m.settled()
 		}
 	}
 }
@@ -246,48 +222,43 @@ func (s *sender) send(ctx context.Context, payload []byte) bool {
 		bound, cancel := context.WithTimeout(ctx, timeout)
 		err := s.receiver.Deliver(bound, payload)
 		cancel()
-		if err == nil {
-			s.delivered()
+		switch {
+		case err == nil:
+			s.note("", 0)
 			return true
-		}
-		if ctx.Err() != nil {
+		case ctx.Err() != nil:
 			return false
 		}
-		lost := 0
-		if i == attempts-1 {
-			lost = 1
-		}
-		s.failed(err.Error(), lost)
+		s.note(err.Error(), (i+1)/attempts) // the last one loses it
 	}
 	return true
 }
 
-func (s *sender) delivered() {
+// note notes why a message was not delivered, and how many were given up; "": one was delivered.
+func (s *sender) note(wrong string, lost int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wrong, s.lost = "", 0
-}
-
-func (s *sender) failed(why string, lost int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.wrong != why || lost > 0 {
-		s.logger.Warn("notifying", "rule", s.receiver.Name, "err", why, "given up", lost > 0)
+	if wrong != "" && (s.wrong != wrong || lost > 0) {
+		s.logger.Warn("notifying", "rule", s.receiver.Name, "err", wrong, "given up", lost > 0)
 	}
-	s.wrong, s.lost = why, s.lost+lost
+	if s.lost += lost; wrong == "" {
+		s.lost = 0
+	}
+	s.wrong = wrong
 }
 
 // trouble returns what is wrong with the receiver; "": nothing.
 func (s *sender) trouble() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	became := "trying again"
 	switch {
 	case s.wrong == "":
 		return ""
-	case s.lost == 0:
-		return fmt.Sprintf("%s: %s; trying again", s.receiver.Name, s.wrong)
 	case s.lost == 1:
-		return fmt.Sprintf("%s: %s; 1 message was not delivered", s.receiver.Name, s.wrong)
+		became = "1 message was not delivered"
+	case s.lost > 1:
+		became = fmt.Sprintf("%d messages were not delivered", s.lost)
 	}
-	return fmt.Sprintf("%s: %s; %d messages were not delivered", s.receiver.Name, s.wrong, s.lost)
+	return fmt.Sprintf("%s: %s; %s", s.receiver.Name, s.wrong, became)
 }

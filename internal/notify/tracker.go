@@ -2,8 +2,10 @@ package notify
 
 import (
 	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"coordtop/internal/diagnose"
@@ -39,13 +41,13 @@ type Message struct {
 	Event   Event
 	ID      string // of the cause: the same in all its messages; "": More
 	At      time.Time
-	Title   string          // of the finding
-	Cause   string          // in one line; "": not known any more
-	Next    string          // the first step; "": none, or not known any more
-	Finding json.RawMessage // the last one of this cause; nil: More
-	Returns int             // how often it has returned
+	Title   string            // of the finding
+	Now     *diagnose.Finding // nil: it has ended, or More
+	Finding json.RawMessage   // the last one of this cause; nil: More
+	Returns int               // how often it has returned
 
 	Counts map[Event]int // of More
+	of     *cause        // nil: More
 }
 
 // Look is what was found at an instant.
@@ -62,14 +64,12 @@ type Look struct {
 type Rule struct {
 	Matches func(*diagnose.Finding) bool
 	Encode  func(*diagnose.Finding) json.RawMessage // the Finding for Message
-	NewID   func() string                           // a name for a cause, another one at each call
 }
 
 // Tracker decides what to tell by one rule. It is not safe for concurrent use.
 type Tracker struct {
-	rule    Rule
-	causes  []*cause
-	changed bool // since the last snapshot
+	rule   Rule
+	causes []*cause
 
 	sent  []time.Time   // the messages of the last minute
 	more  map[Event]int // what was too much
@@ -88,9 +88,10 @@ type cause struct {
 	Again   time.Time       `json:"again,omitzero"` // the last FoundAgain
 	Returns int             `json:"returns,omitempty"`
 	Quiet   bool            `json:"quiet,omitempty"` // it was only counted
-	Due     Event           `json:"due,omitempty"`   // not delivered yet; "": nothing
 
-	told bool // it lasts: it was told or counted
+	told    bool        // it lasts: it was told or counted
+	ended   bool        // that was told
+	pending atomic.Bool // a message waits for the receiver
 }
 
 // key is what a cause is known by: one of its rows, or its source.
@@ -107,7 +108,7 @@ func (t *Tracker) Step(in *Look) (out []Message) {
 	out = t.counted(in.Now)
 	index := map[key]*cause{}
 	for _, c := range t.causes {
-		if c.Due != Ended {
+		if !c.ended {
 			for _, ref := range c.Keys {
 				index[key{c.Pattern, ref}] = cmp.Or(index[key{c.Pattern, ref}], c)
 			}
@@ -144,12 +145,8 @@ func (t *Tracker) Step(in *Look) (out []Message) {
 
 // refsOf returns the rows of a Finding, or its source.
 func refsOf(f *diagnose.Finding) []sources.Ref {
-	if len(f.Rows) == 0 {
-		return []sources.Ref{{Source: f.Source}}
-	}
-	refs := make([]sources.Ref, len(f.Rows))
-	for i := range f.Rows {
-		refs[i] = f.Rows[i].Ref
+	refs := f.Refs()
+	for i := range refs {
 		refs[i].Name, _ = format.UTF8([]byte(refs[i].Name)) // the file is JSON
 	}
 	return refs
@@ -165,7 +162,7 @@ func (t *Tracker) causeOf(f *diagnose.Finding, refs []sources.Ref, index map[key
 	if len(t.causes) >= mostCauses {
 		return nil
 	}
-	c := &cause{ID: t.rule.NewID(), Pattern: f.Pattern.String(), Began: now}
+	c := &cause{ID: rand.Text()[:12], Pattern: f.Pattern.String(), Began: now}
 	t.causes = append(t.causes, c)
 	return c
 }
@@ -177,19 +174,14 @@ func (t *Tracker) present(c *cause, found []*diagnose.Finding, now time.Time) []
 		refs := refsOf(f)
 		keys = append(keys, refs[:min(len(refs), mostKeys-len(keys))]...)
 	}
-	t.changed = t.changed || c.told && !slices.Equal(keys, c.Keys)
 	c.Keys = keys
 	gone := c.Gone
 	c.Gone = time.Time{}
 	switch {
 	case !c.told && now.Sub(c.Began) >= Steady:
-		c.told, t.changed = true, true
+		c.told = true
 		return t.tell(c, Found, found[0], c.Began, now)
-	case gone.IsZero(), !c.told:
-		return nil
-	}
-	t.changed = true
-	if now.Sub(gone) < Steady {
+	case gone.IsZero(), !c.told, now.Sub(gone) < Steady:
 		return nil
 	}
 	c.Returns++
@@ -205,17 +197,17 @@ func (t *Tracker) absent(c *cause, explained map[sources.Ref]bool, in *Look) (ou
 	switch {
 	case !c.told:
 		return nil, true
-	case c.Due == Ended, slices.ContainsFunc(c.Keys, func(ref sources.Ref) bool { return !in.Known(ref) }):
-		return nil, false
+	case c.ended:
+		return nil, !c.pending.Load()
+	case slices.ContainsFunc(c.Keys, func(ref sources.Ref) bool { return !in.Known(ref) }):
 	case !slices.ContainsFunc(c.Keys, func(ref sources.Ref) bool { return !explained[ref] }):
-		return nil, false
 	case c.Gone.IsZero():
-		c.Gone, t.changed = in.Now, true
-	case in.Now.Sub(c.Gone) >= Hold:
-		t.changed = true
-		if c.Quiet {
-			return nil, true
-		}
+		c.Gone = in.Now
+	case in.Now.Sub(c.Gone) < Hold:
+	case c.Quiet:
+		return nil, true
+	default:
+		c.ended = true
 		out = t.tell(c, Ended, nil, c.Gone, in.Now)
 		return out, len(out) == 0
 	}
@@ -236,20 +228,11 @@ func (t *Tracker) tell(c *cause, e Event, f *diagnose.Finding, at, now time.Time
 		return nil
 	}
 	t.sent = append(t.sent, now)
-	c.Due = e
+	c.pending.Store(true)
 	if f != nil {
 		c.Finding = t.rule.Encode(f)
 	}
-	m := c.message(at)
-	if f != nil {
-		m.Cause, m.Next = f.Cause(), f.Next()
-	}
-	return []Message{m}
-}
-
-// message returns the message that is due.
-func (c *cause) message(at time.Time) Message {
-	return Message{Event: c.Due, ID: c.ID, At: at, Title: c.Title, Finding: c.Finding, Returns: c.Returns}
+	return []Message{{Event: e, ID: c.ID, At: at, Title: c.Title, Now: f, Finding: c.Finding, Returns: c.Returns, of: c}}
 }
 
 // counted forgets the messages of more than a minute ago, and returns the message that counts what was too much in a
@@ -263,14 +246,9 @@ func (t *Tracker) counted(now time.Time) (out []Message) {
 	return out
 }
 
-// Settled notes that a message was delivered, or given up.
-func (t *Tracker) Settled(id string, e Event) {
-	i := slices.IndexFunc(t.causes, func(c *cause) bool { return c.ID == id && c.Due == e })
-	if i < 0 {
-		return
-	}
-	t.changed, t.causes[i].Due = true, ""
-	if e == Ended {
-		t.causes = slices.Delete(t.causes, i, i+1)
+// settled notes that a message was delivered, or given up.
+func (m *Message) settled() {
+	if m.of != nil {
+		m.of.pending.Store(false)
 	}
 }

@@ -26,13 +26,11 @@ func finding(p diagnose.Pattern, names ...string) diagnose.Finding {
 	return f
 }
 
-// newRule is a rule that tells all, and gives its causes the names 1, 2, 3.
+// newRule is a rule that tells all.
 func newRule() Rule {
-	n := 0
 	return Rule{
 		Matches: func(*diagnose.Finding) bool { return true },
 		Encode:  func(f *diagnose.Finding) json.RawMessage { return json.RawMessage(strconv.Quote(f.Title)) },
-		NewID:   func() string { n++; return strconv.Itoa(n) },
 	}
 }
 
@@ -44,6 +42,7 @@ type play struct {
 	keeps   bool   // receivers take nothing
 	muted   int    // so many of the last findings are muted
 	all     []string
+	ids     []string // of the causes that were told, in their order
 }
 
 func newPlay() *play { return &play{tracker: NewTracker(newRule()), now: noon} }
@@ -54,7 +53,7 @@ func (p *play) last(seconds int, findings ...diagnose.Finding) *play {
 		for _, m := range p.tracker.Step(&Look{p.now, findings, p.muted, func(r sources.Ref) bool { return r.Source != p.silent }}) {
 			p.all = append(p.all, p.said(m))
 			if !p.keeps {
-				p.tracker.Settled(m.ID, m.Event)
+				m.settled()
 			}
 		}
 		p.now = p.now.Add(time.Second)
@@ -66,7 +65,10 @@ func (p *play) said(m Message) string {
 	if m.Event == More {
 		return fmt.Sprintf("%d: more %d %d", p.now.Sub(noon)/time.Second, m.Counts[Found], m.Counts[Ended])
 	}
-	return fmt.Sprintf("%d: %s %s %s, at %d", p.now.Sub(noon)/time.Second, m.Event, m.ID, m.Title, m.At.Sub(noon)/time.Second)
+	if !slices.Contains(p.ids, m.ID) {
+		p.ids = append(p.ids, m.ID)
+	}
+	return fmt.Sprintf("%d: %s %d %s, at %d", p.now.Sub(noon)/time.Second, m.Event, slices.Index(p.ids, m.ID)+1, m.Title, m.At.Sub(noon)/time.Second)
 }
 
 func (p *play) want(t *testing.T, lines ...string) {
@@ -220,12 +222,10 @@ func TestARestartTellsNothingTwiceAndWhatWasNotDelivered(t *testing.T) {
 	again := newPlay()
 	again.now = noon.Add(time.Hour)
 	again.silent = "a"
-	for _, m := range again.tracker.restore(kept) {
-		again.all = append(again.all, again.said(m))
-		again.tracker.Settled(m.ID, m.Event)
-	}
+	again.ids = p.ids
+	again.tracker.restore(kept)
 	again.last(9) // it is not listed yet
 	again.silent = ""
 	again.last(9, finding(gone, "x\xff"), finding(wait, "y")).last(400).
-		want(t, "3600: found 2 long-wait y, at 9", "3918: ended 1 owner-gone x?, at 3618", "3918: ended 2 long-wait y, at 3618")
+		want(t, "3611: found 3 long-wait y, at 3609", "3918: ended 1 owner-gone x?, at 3618", "3918: ended 3 long-wait y, at 3618")
 }

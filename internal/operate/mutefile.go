@@ -10,18 +10,13 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"coordtop/internal/ground/files"
 	"coordtop/internal/ground/format"
 	"coordtop/internal/mute"
 )
 
-// mutesName is the file of the mutes, beside the audit; with newSuffix it is being written.
-const (
-	mutesName = "mutes.json"
-	newSuffix = ".new"
-)
+// mutesName is the file of the mutes, beside the audit.
+const mutesName = "mutes.json"
 
 // The actions of the audit that concern mutes.
 const (
@@ -139,21 +134,5 @@ func (s *Mutes) change(f func([]mute.Mute) []mute.Mute) (err error) {
 	if len(text) > auditBytes {
 		return fmt.Errorf("%w: end some of them, or mute by a filter", ErrTooManyMutes)
 	}
-	return replace(folder, mutesName, text)
-}
-
-// replace writes a file of a folder anew: whole or not at all.
-func replace(folder *os.File, name string, text []byte) error {
-	f, err := files.OpenPrivate(folder, name+newSuffix, unix.O_TRUNC)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := unix.Renameat(int(folder.Fd()), name+newSuffix, int(folder.Fd()), name); err != nil {
-		return fmt.Errorf("replacing %s: %w", name, err)
-	}
-	return folder.Sync()
+	return files.Replace(folder, mutesName, text)
 }

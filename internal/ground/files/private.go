@@ -70,6 +70,23 @@ func OpenOurs(folder *os.File, name string, flags int, mode os.FileMode) (*os.Fi
 	return f, nil
 }
 
+// Replace writes a file of a PrivateFolder anew, whole or not at all: a reader sees the old file or the new one, also
+// after a crash. Meanwhile the new one ends in ".new".
+func Replace(folder *os.File, name string, text []byte) error {
+	f, err := OpenPrivate(folder, name+".new", unix.O_TRUNC)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := unix.Renameat(int(folder.Fd()), name+".new", int(folder.Fd()), name); err != nil {
+		return fmt.Errorf("replacing %s: %w", name, err)
+	}
+	return folder.Sync()
+}
+
 // IsOurs reports whether OpenOurs would open a file without changing its mode.
 func IsOurs(info os.FileInfo, mode os.FileMode) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
