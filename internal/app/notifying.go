@@ -78,9 +78,10 @@ func (l *findings) look() *notify.Look {
 		Judge: l.index.Judge(), Rows: wrong, Now: now,
 		Name: l.index.Shown, Owned: l.index.OwnedBy, Acts: l.acts, Runbooks: l.r.config.Runbooks,
 	})
-	muted := l.decide(&mute.Input{Judge: l.index.Judge(), Rows: wrong, Findings: found, Now: now, Matches: rows.Matcher(st, now)})
+	in := &mute.Input{Judge: l.index.Judge(), Rows: wrong, Findings: found, Now: now, Matches: rows.Matcher(st, now)}
+	muted := l.decide(in)
 	return &notify.Look{
-		Now: now, Findings: found, Muted: len(found) - muted.Last(found),
+		Now: now, Findings: in.Findings, Muted: len(found) - muted.Unmuted,
 		Known: func(ref sources.Ref) bool { return l.known(st, ref) },
 	}
 }
@@ -94,8 +95,8 @@ func (l *findings) decide(in *mute.Input) mute.Decision {
 	}
 	in.Mutes = l.muted
 	d := mute.Decide(in)
-	if err == nil && len(d.Fresh) > 0 {
-		err = l.mutes.Pin(d.Fresh)
+	if err == nil && d.Fresh {
+		err = l.mutes.Pin(d.Mutes)
 	}
 	if err != nil && l.wrong == nil {
 		l.r.logger.Warn("notifying: mutes", "err", err)
