@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"fmt"
@@ -53,6 +54,7 @@ type findings struct {
 	muted []mute.Mute // as they were read last
 	wrong error       // why they cannot be read or kept
 	index rows.Index
+	began time.Time // when it first looked
 }
 
 // mostActs bounds the actions by which a cause is explained.
@@ -71,12 +73,13 @@ func (l *findings) look() *notify.Look {
 		return nil
 	}
 	st, now := l.hub.State(), time.Now()
+	l.began = cmp.Or(l.began, now)
 	l.index.Update(st, now)
 	l.index.Sweep(now, nil)
 	wrong := l.index.ProblemRowList()
 	found := diagnose.Find(&diagnose.Input{
 		Judge: l.index.Judge(), Rows: wrong, Now: now,
-		Name: l.index.Shown, Owned: l.index.OwnedBy, Acts: l.acts, Runbooks: l.r.config.Runbooks,
+		Name: l.index.Shown, Began: l.began, Acts: l.acts, Runbooks: l.r.config.Runbooks,
 	})
 	in := &mute.Input{Judge: l.index.Judge(), Rows: wrong, Findings: found, Now: now, Matches: rows.Matcher(st, now)}
 	muted := l.decide(in)

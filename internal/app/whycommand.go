@@ -113,6 +113,9 @@ func (p *program) whyThen(ctx context.Context, names []string, at, file string, 
 			return err
 		}
 	}
+	if recorded := history.Bounds(runs, now); then.Before(recorded.From) || then.After(recorded.To.Add(time.Second)) {
+		return fmt.Errorf("%w, %s: what is recorded is %s", history.ErrNothing, then.Local().Format(time.DateTime), fromTo(recorded))
+	}
 	s, then, err := stateAt(ctx, store, then)
 	if err != nil {
 		return err

@@ -20,9 +20,6 @@ type Input struct {
 
 	// Name returns the name of a primitive for people; nil: SOURCE/SPACE/NAME.
 	Name func(sources.Ref) string
-	// Owned counts the rows of a source that somebody of this name (origin.Origin.Name) owns alone. Nil: Find counts
-	// them itself, which takes as long as there are rows.
-	Owned func(source, name string) int
 	// Past returns the terms of a row that only a recording knows, those of the last hour, the oldest first.
 	// Nil: nothing was recorded, or read.
 	Past func(sources.Ref) []sources.Term
@@ -80,7 +77,6 @@ type finder struct {
 	in    *Input
 	cases []*problemRow
 	found []Finding
-	owned map[[2]string]int // see Input.Owned; nil: not counted yet
 	graph map[string][]wait // see waits
 
 	origins map[any]origin.Origin // of a label, or of a *sources.Owner: an expression costs much, and labels repeat
@@ -98,8 +94,8 @@ type problemRow struct {
 // add judges a row.
 func (f *finder) add(row *sources.Row) {
 	v, _ := f.in.Judge.Weigh(row, f.in.Now)
-	if !v.Problem() {
-		return
+	if !v.Problem() || v.Status == sources.StatusStale && !f.silent(f.status(row.Source)) {
+		return // it is being read anew: what it was is no finding
 	}
 	c := &problemRow{row: row, verdict: v, problem: f.in.Judge.Problems(row, f.in.Now)[0]}
 	terms := row.Terms

@@ -52,9 +52,9 @@ func TestCausesOfWhatNobodyOwns(t *testing.T) {
 	m := time.Minute
 	play(t, []scene{
 		{"one host loses three at once", []*sources.Row{lost("a", "host-1:1", m, expired, inferred), lost("b", "host-1:2", m+time.Second, expired, inferred), lost("c", "host-1:3", m, expired, inferred)},
-			[]string{"owner-gone a b c"}, []string{"3 elections have no leader", "all were owned by host-1 until 11:58:59; their leases ran out within 1.0 s", "possible: it was killed, it is paused, or it is cut off from the server", "!still owns"}},
-		{"it still owns another", []*sources.Row{lost("a", "host-1:1", m, expired, inferred), lost("b", "host-1:2", m, expired, inferred), led("c", "host-1:3")},
-			[]string{"owner-gone a b"}, []string{"host-1 still owns 1 other, so not all of it is gone", "their leases ran out at once"}},
+			[]string{"owner-gone a b c"}, []string{"3 elections have no leader", "all were owned by host-1 until 11:58:59; their leases ran out within 1.0 s", "possible: it was killed, it is paused, or it is cut off from the server"}},
+		{"one end is told, the other inferred", []*sources.Row{lost("a", "host-1:1", m, expired, told), lost("b", "host-1:2", m, expired, inferred)},
+			[]string{"owner-gone a b"}, []string{"their leases ran out at once (inferred)"}},
 		{"an hour apart", []*sources.Row{lost("a", "host-1:1", m, expired, inferred), lost("b", "host-1:1", 59*m, expired, inferred)},
 			[]string{"owner-gone b", "owner-gone a"}, []string{"host-1:1 owned it until 11:01:00"}},
 		{"two hosts at the same time", []*sources.Row{lost("a", "host-1:1", m, expired, inferred), lost("b", "host-2:1", m, expired, inferred)},

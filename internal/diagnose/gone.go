@@ -26,7 +26,7 @@ func (f *finder) lostTogether() {
 		if c.last == nil || c.last.Cause == sources.CauseEvicted || c.last.Cause == sources.CauseDeleted || f.forcedBy(c) != "" {
 			return ""
 		}
-		return fmt.Sprint(c.last.Cause, " ", f.resigned(c), " ", f.formerHost(c))
+		return fmt.Sprint(c.last.Cause, " ", f.resigned(c), " ", f.status(c.row.Source).Type, " ", f.formerHost(c))
 	}) {
 		within := sessionsWithin
 		if rows[0].last.Cause == sources.CauseExpired {
@@ -53,9 +53,12 @@ func ownerWord(rows []*problemRow) string {
 	return "leader"
 }
 
-func sureOf(t *sources.Term) Sure {
-	if t.How == sources.Inferred || t.How == sources.Unknown {
-		return Inferred
+// sureOf returns how the causes of the ends are known: as the least certain one is.
+func sureOf(rows []*problemRow) Sure {
+	for _, c := range rows {
+		if c.last.How == sources.Inferred || c.last.How == sources.Unknown {
+			return Inferred
+		}
 	}
 	return Told
 }
@@ -92,33 +95,6 @@ func (f *finder) resigned(c *problemRow) bool {
 	return c.last.Cause == sources.CauseReleased && (c.last.How != sources.Inferred || kind != "redis" && kind != "dflockd")
 }
 
-// alive counts the rows that somebody of this name still owns, as far as the sources answer.
-func (f *finder) alive(name string) (n int) {
-	count := f.in.Owned
-	if count == nil {
-		count = f.countOwned
-	}
-	for i := range f.in.Judge.State.Sources {
-		if s := &f.in.Judge.State.Sources[i]; s.Health == sources.HealthLive {
-			n += count(s.Name, name)
-		}
-	}
-	return n
-}
-
-// countOwned is Input.Owned.
-func (f *finder) countOwned(source, name string) int {
-	if f.owned == nil {
-		f.owned = map[[2]string]int{}
-		for _, row := range f.in.Judge.State.Rows {
-			if row != nil && len(row.Owners) == 1 {
-				f.owned[[2]string{row.Source, f.originOf(&row.Owners[0]).Name()}]++
-			}
-		}
-	}
-	return f.owned[[2]string{source, name}]
-}
-
 // whoElse says who else was seen to lead, or to try, in the last hour.
 func (f *finder) whoElse(rows []*problemRow) string {
 	others, waiting, known, led := map[string]bool{}, 0, true, false
@@ -143,13 +119,27 @@ func (f *finder) whoElse(rows []*problemRow) string {
 	case waiting > 0:
 		return format.Count(waiting) + have(waiting, " candidate waits", " candidates wait") + " and may take over"
 	case len(names) > 0:
-		return "others seen in the last hour: " + format.Some(names, 3) + "; none of them has taken over"
+		return "others seen " + f.lookedFor(rows) + ": " + format.Some(names, 3) + "; none of them has taken over"
 	case known:
 		return "nobody campaigns for " + have(len(rows), "it", "any of them")
 	case led:
-		return "nobody else was seen in the last hour"
+		return "nobody else was seen " + f.lookedFor(rows)
 	}
-	return "nobody was seen in the last hour"
+	return "nobody was seen " + f.lookedFor(rows)
+}
+
+// lookedFor says for how long it is known who owned the rows: the last hour, or less.
+func (f *finder) lookedFor(rows []*problemRow) string {
+	from := f.in.Now.Add(-Lookback)
+	for _, c := range rows {
+		if st := f.in.Judge.State; c.row.Scope < len(st.Scopes) && len(f.past(c.row.Ref)) == 0 {
+			from = sources.Later(from, c.row.RecordedSince(st))
+		}
+	}
+	if !from.After(f.in.Now.Add(-Lookback)) {
+		return "in the last hour"
+	}
+	return "since " + f.clock(from)
 }
 
 // forcedBy names who ended the last ownership of a row by force; "": nobody is known to have.
@@ -171,11 +161,11 @@ func (f *finder) gone(rows ...*problemRow) Finding {
 	} else if !election {
 		one.Title = f.name(c.row.Ref) + " should be owned, and is free"
 	}
-	look := Step{"see who led, and start one", AtTimeline, command("history", c.row.Ref)}
+	look := Step{"see who led, and start one", AtTimeline, command("history", c.row.Ref.FullName())}
 	if c.last == nil {
 		return f.neverOwned(c, one, look)
 	}
-	who, host, at, sure := label(c.last.Owner.Name()), label(f.formerHost(c)), f.clock(c.last.End.At), sureOf(c.last)
+	who, host, at, sure := label(c.last.Owner.Name()), label(f.formerHost(c)), f.clock(c.last.End.At), sureOf(rows)
 	one.Who = []string{host}
 	one.Steps = []Step{{"look at " + host + ": its process, load, network", AtOwner, ""}, look}
 	fact, together, why := who+" owned it until "+at, "", f.whyGone(c)
@@ -209,9 +199,6 @@ func (f *finder) gone(rows ...*problemRow) Finding {
 		fact += have(n, "", "; all ended "+together)
 	}
 	one.Reasons = append([]Reason{{fact, sure}}, why...)
-	if others := f.alive(f.formerHost(c)); others > 0 && (one.Pattern == OwnerTogether || one.Pattern == LeaderGone) {
-		one.Reasons = append(one.Reasons, Reason{host + " still owns " + format.Count(others) + have(others, " other", " others") + ", so not all of it is gone", Told})
-	}
 	if !election && one.Pattern == LeaderGone {
 		one.Pattern = LockGone
 	}
@@ -220,7 +207,10 @@ func (f *finder) gone(rows ...*problemRow) Finding {
 
 // spread says within how long the rows ended.
 func spread(rows []*problemRow) string {
-	took := rows[len(rows)-1].last.End.At.Sub(rows[0].last.End.At)
+	first, took := rows[0].last.End.At, rows[len(rows)-1].last.End.At.Sub(rows[0].last.End.At)
+	for _, c := range rows {
+		took = max(took, rows[len(rows)-1].last.End.At.Sub(sources.Earlier(c.last.End.Earliest(), first)))
+	}
 	if took < 100*time.Millisecond {
 		return "at once"
 	}
@@ -231,7 +221,7 @@ func spread(rows []*problemRow) string {
 func (f *finder) neverOwned(c *problemRow, one Finding, look Step) Finding {
 	one.Pattern = NeverLed
 	text := "nobody was seen to own it"
-	if since := c.problem.Since; since.How != sources.Unknown {
+	if since := c.problem.Since; since.How == sources.AtLeast {
 		text += ": it was so when coordtop first looked, at " + f.clock(since.At)
 	}
 	if c.row.Absent {

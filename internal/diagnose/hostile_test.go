@@ -39,10 +39,13 @@ func TestNamesOfStrangersStayData(t *testing.T) {
 			texts = append(texts, f.Rows[j].Short)
 		}
 		for _, s := range f.Steps {
-			texts = append(texts, s.Text)
+			texts = append(texts, s.Text, s.Command)
 			if strings.Contains(s.Command, "rm -rf") && !strings.Contains(s.Command, "'") {
 				t.Errorf("a shell would run it: %.200q", s.Command)
 			}
+		}
+		for line := range strings.SplitSeq(f.Text(in.Now), "\n") {
+			texts = append(texts, line)
 		}
 		for _, text := range texts {
 			if bad := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == '\u202e' }); bad >= 0 || len(text) > 1000 {
@@ -89,7 +92,6 @@ func BenchmarkFind(b *testing.B) {
 		rows = append(rows, queued(owned("ydb", fmt.Sprint("wait-", n), fmt.Sprintf("host-%d:2", n)), fmt.Sprintf("host-%d:2", n+1)))
 	}
 	in := input(state(rows...))
-	in.Owned = func(string, string) int { return 0 }
 	b.ReportAllocs()
 	for b.Loop() {
 		if found := Find(in); len(found) != 1000 {

@@ -44,7 +44,7 @@ func (f *finder) endless(c *problemRow) Finding {
 	}
 	one.Effect = f.waiting(c.row)
 	one.Steps = []Step{{"find out whether " + label(f.originOf(o).Name()) + " still works", AtOwner, ""},
-		{"release it by force if its owner is gone", AtActions, command("release", c.row.Ref)}}
+		{"release it by force if its owner is gone", AtActions, command("release", c.row.Ref.FullName())}}
 	return one
 }
 
@@ -94,7 +94,7 @@ func (f *finder) flapping(c *problemRow) Finding {
 		}
 	}
 	one.Effect = "each loss stops the leader's work until the next one leads"
-	one.Steps = []Step{{"see when, and who", AtTimeline, command("history", c.row.Ref, "--gaps")}}
+	one.Steps = []Step{{"see when, and who", AtTimeline, command("history", c.row.Ref.FullName(), "--gaps")}}
 	return one
 }
 

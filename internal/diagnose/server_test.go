@@ -48,8 +48,23 @@ func TestASilentServerSwallowsTheProblemsOfItsRows(t *testing.T) {
 	}
 	has(t, &found[1], "its server has stopped answering")
 	st.Sources[0].Health = sources.HealthConnecting // the first look is still under way
-	if found = Find(input(st)); len(found) > 0 && found[len(found)-1].Pattern == ServerSilent {
+	in = input(st)
+	in.Began = in.Now.Add(-time.Second)
+	if found = Find(in); len(found) > 0 && found[len(found)-1].Pattern == ServerSilent {
 		t.Errorf("%+v", found)
+	}
+	in.Began = time.Time{} // as for a command that has waited for its answer
+	if found = Find(in); len(found) != 2 || found[1].Pattern != ServerSilent && found[0].Pattern != ServerSilent {
+		t.Errorf("a source that never answered is no reason to be calm: %+v", found)
+	}
+}
+
+func TestARowThatIsReadAnewIsNotExplained(t *testing.T) {
+	t.Parallel()
+	st := state(lost("a", "host-1:1", time.Minute, expired, inferred))
+	st.Scopes[0].Listing++
+	if found := Find(input(st)); len(found) != 0 {
+		t.Errorf("what it was is told as if it were so now: %+v", found)
 	}
 }
 

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ func (f *finder) silentServers() {
 	st := f.in.Judge.State
 	for i := range st.Sources {
 		s := &st.Sources[i]
-		if s.Health == sources.HealthLive || s.Health == sources.HealthConnecting && s.Err == nil {
+		if !f.silent(s) {
 			continue
 		}
 		one := Finding{Pattern: ServerSilent, Source: s.Name, Title: f.source(s.Name) + " does not answer"}
@@ -41,21 +42,30 @@ func (f *finder) silentServers() {
 			one.Effect = format.Count(stale) + have(stale, " row is", " rows are") + " as of the last answer; nobody knows who owns " + have(stale, "it", "them") + " now"
 			one.Effect = joined("; ", one.Effect, counted(one.Hidden, "of them had a problem then", "of them had a problem then"))
 		}
-		one.Steps = []Step{{"check the server and the network to it", AtSources, "coordtop doctor " + format.ShellWord(s.Name)}}
+		one.Steps = []Step{{"check the server and the network to it", AtSources, command("doctor", s.Name)}}
 		f.found = append(f.found, one)
 	}
 }
+
+// silent reports whether a source does not answer: one that has only just been asked may answer yet.
+func (f *finder) silent(s *sources.SourceStatus) bool {
+	waited := !f.in.Began.IsZero() && f.in.Now.Sub(f.in.Began) < graceful
+	return s.Health == sources.HealthStale || s.Health == sources.HealthConnecting && (s.Err != nil || !waited)
+}
+
+// graceful is the time for which a source that has never answered is not called silent.
+const graceful = 3 * time.Second
 
 // lastKnown counts the rows of a source that are known as of its last answer, and returns that; zero: it never answered.
 func (f *finder) lastKnown(s *sources.SourceStatus) (rows int, at time.Time) {
 	st := f.in.Judge.State
 	for i := range st.Scopes {
-		if c := &st.Scopes[i]; c.Source == s.Name && c.Health != sources.HealthLive {
-			at = sources.Later(at, c.Alive)
+		if c := &st.Scopes[i]; c.Source == s.Name && c.Health != sources.HealthLive && (at.IsZero() || c.Alive.Before(at)) {
+			at = c.Alive
 		}
 	}
 	for _, row := range st.Rows {
-		if row != nil && row.Source == s.Name {
+		if row != nil && row.Source == s.Name && !row.Fresh(st) {
 			rows++
 		}
 	}
@@ -74,7 +84,12 @@ func outageText(s *sources.SourceStatus) string {
 
 // twoOwners joins the rows of one name that are owned twice.
 func (f *finder) twoOwners() {
-	for _, rows := range f.grouped(verdict.TwoOwners, func(c *problemRow) string { return c.row.Name }) {
+	for _, rows := range f.grouped(verdict.TwoOwners, func(c *problemRow) string {
+		if agree := f.status(c.row.Source).Agree; agree > 0 {
+			return fmt.Sprint(agree, " ", c.row.Name)
+		}
+		return c.row.FullName()
+	}) {
 		one := Finding{Pattern: TwoOwners, Title: f.name(rows[0].row.Ref) + " has two owners"}
 		for _, c := range rows {
 			var names []string
@@ -92,7 +107,7 @@ func (f *finder) twoOwners() {
 		}
 		one.Effect = "both may do the work that only one should do"
 		one.Steps = []Step{{"stop one of the owners, the one that should not own it", AtOwner, ""},
-			{"release one by force if it cannot be stopped", AtActions, command("release", rows[0].row.Ref)}}
+			{"release one by force if it cannot be stopped", AtActions, command("release", rows[0].row.Ref.FullName())}}
 		f.explain(one, rows...)
 	}
 }
@@ -129,12 +144,12 @@ func (f *finder) restarts() {
 				since, find = "another server answers for ", "find out whether the other server still runs, and lets anybody own the same"
 			}
 			one := Finding{Pattern: ServerRestarted, Title: things(rows) + have(len(rows), " has", " have") + " had no owner since " + since + f.source(rows[0].row.Source)}
-			one.Reasons = []Reason{{"what was owned on " + label(rows[0].row.Space) + " was lost at " + f.clock(at) + ": " + became, sure}}
+			one.Reasons = []Reason{{"what was owned there was lost at " + f.clock(at) + ": " + became, sure}}
 			if len(rows) > 1 {
 				one.Reasons = append(one.Reasons, Reason{"it was " + f.names(rows, 3), Told})
 			}
 			one.Effect = "the former owners may still work, in the belief that they own " + have(len(rows), "it", "them")
-			one.Steps = []Step{{"look why their programs do not take " + have(len(rows), "it", "them") + " again", AtRow, command("history", rows[0].row.Ref)},
+			one.Steps = []Step{{"look why their programs do not take " + have(len(rows), "it", "them") + " again", AtRow, command("history", rows[0].row.Ref.FullName())},
 				{find, AtSources, ""}}
 			f.explain(one, rows...)
 		}
@@ -162,7 +177,7 @@ func (f *finder) oddServers() {
 			}
 			one := Finding{Severity: verdict.Warn, Source: c.Source, Reasons: []Reason{{format.Clean(a.Value, maxError), Told}}}
 			server := joined(" ", f.source(c.Source), label(c.Name))
-			look := Step{"look at its warnings", AtSources, "coordtop doctor " + format.ShellWord(c.Source)}
+			look := Step{"look at its warnings", AtSources, command("doctor", c.Source)}
 			switch a.Key {
 			case sources.LockTable:
 				one.Pattern, one.Title = LockTableFull, "the lock table of "+server+" is nearly full"
@@ -205,7 +220,7 @@ func (f *finder) slowServers() {
 		one.Reasons = append([]Reason{{format.Count(len(hosts)) + " hosts renew late at the same time", Told}},
 			possible("the server or the network to it is slow", "the hosts are overloaded")...)
 		one.Effect = "leases run out if it goes on, the first in " + format.Left(f.firstEnd(rows))
-		one.Steps = []Step{{"look at the answer times of the server, and its load", AtSources, "coordtop doctor " + format.ShellWord(source)}}
+		one.Steps = []Step{{"look at the answer times of the server, and its load", AtSources, command("doctor", source)}}
 		f.explain(one, rows...)
 	}
 }

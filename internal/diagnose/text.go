@@ -47,9 +47,16 @@ func (f *finder) clock(t time.Time) string {
 	return t.Format(time.TimeOnly)
 }
 
-// command returns a command line of this program about a primitive.
-func command(verb string, ref sources.Ref, flags ...string) string {
-	return strings.Join(append([]string{"coordtop", verb, format.ShellWord(ref.FullName())}, flags...), " ")
+// maxWord is the most bytes of a name that a command line repeats.
+const maxWord = 200
+
+// command returns a command line of this program about a primitive, or a source; "": its name has what a terminal
+// would obey, or is too long to be typed.
+func command(verb, name string, flags ...string) string {
+	if format.Clean(name, maxWord) != name {
+		return ""
+	}
+	return strings.Join(append([]string{"coordtop", verb, format.ShellWord(name)}, flags...), " ")
 }
 
 // status returns the state of a source.

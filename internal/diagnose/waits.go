@@ -112,7 +112,7 @@ func (f *finder) ring(ring []wait) {
 			one.Effect += "; for " + f.name(c.row.Ref) + " " + text
 		}
 	}
-	one.Steps = []Step{{"end one of them: it is enough to break the ring", AtActions, command("release", ring[0].c.row.Ref)}}
+	one.Steps = []Step{{"end one of them: it is enough to break the ring", AtActions, command("release", ring[0].c.row.Ref.FullName())}}
 	f.explain(one, rows...)
 }
 
@@ -123,7 +123,7 @@ func (f *finder) ownWait(e wait) Finding {
 	text := f.where(e.owner) + " owns it" + modeWord(e.owner.Mode) + " in another session, and waits for it" + modeWord(e.waiter.Mode) + " in this one"
 	one.Reasons = []Reason{{text, Told}}
 	one.Effect = joined("; ", "it waits for itself, and does not go on", f.waiting(row))
-	one.Steps = []Step{{"end the session that owns it, or restart " + who, AtActions, command("release", row.Ref)}}
+	one.Steps = []Step{{"end the session that owns it, or restart " + who, AtActions, command("release", row.Ref.FullName())}}
 	return one
 }
 
@@ -144,7 +144,7 @@ func (f *finder) longWait(c *problemRow) Finding {
 	f.head(row, &one)
 	if len(row.Owners) == 0 {
 		one.Reasons = append(one.Reasons, Reason{"its owner is not known", Told})
-		one.Steps = []Step{{"look at it", AtRow, command("get", row.Ref)}}
+		one.Steps = []Step{{"look at it", AtRow, command("get", row.Ref.FullName())}}
 		return one
 	}
 	o := blocker(row)
@@ -165,7 +165,7 @@ func (f *finder) longWait(c *problemRow) Finding {
 	case len(next) > 0 && next[0].c.row != row:
 		blame(WaitsForChain, f.name(row.Ref)+" waits for "+f.name(next[0].c.row.Ref))
 		one.Reasons = append(one.Reasons, Reason{f.where(o) + " owns it, and itself waits for " + f.name(next[0].c.row.Ref) + ", which " + f.where(next[0].owner) + " owns", Told})
-		one.Steps = []Step{{"look at " + f.name(next[0].c.row.Ref) + " first", AtRow, command("why", next[0].c.row.Ref)}}
+		one.Steps = []Step{{"look at " + f.name(next[0].c.row.Ref) + " first", AtRow, command("why", next[0].c.row.Ref.FullName())}}
 	default:
 		one.Reasons = append(one.Reasons, Reason{joined(" ", f.where(o), "owns it"+owned), Told})
 	}
@@ -210,7 +210,7 @@ func (f *finder) freeing(c *problemRow, o *sources.Owner) []Step {
 	if also := sources.AttrOf(o.Attrs, "also owns"); also != "" {
 		end += "; that ends its session, which also owns " + label(also)
 	}
-	return []Step{{"ask who runs " + f.where(o), AtOwner, ""}, {end, AtActions, command("release", c.row.Ref)}}
+	return []Step{{"ask who runs " + f.where(o), AtOwner, ""}, {end, AtActions, command("release", c.row.Ref.FullName())}}
 }
 
 // ownedFor says for how long an owner has owned; "": it is not known.
@@ -266,7 +266,7 @@ func (f *finder) permits(c *problemRow, one Finding) Finding {
 	f.head(row, &one)
 	most, longest := biggest(row)
 	if most == nil {
-		one.Steps = []Step{{"raise the limit, or ask who has them", AtRow, command("get", row.Ref)}}
+		one.Steps = []Step{{"raise the limit, or ask who has them", AtRow, command("get", row.Ref.FullName())}}
 		return one
 	}
 	one.Who = f.who(most)
@@ -278,7 +278,7 @@ func (f *finder) permits(c *problemRow, one Finding) Finding {
 	}
 	one.Reasons = append(one.Reasons, Reason{text, Told})
 	one.Steps = []Step{{"ask who runs " + f.where(most), AtOwner, ""},
-		{"release one owner by force if it is stuck", AtActions, command("release", row.Ref)}}
+		{"release one owner by force if it is stuck", AtActions, command("release", row.Ref.FullName())}}
 	return one
 }
 

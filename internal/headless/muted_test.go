@@ -124,7 +124,7 @@ func TestWhatIsAcknowledgedChangesAnExitCodeOnlyWhereThatIsAsked(t *testing.T) {
 			}
 			out.Reset()
 			err = headless.WhyAt(&out, s, s.At, headless.WhyOptions{Muting: o.Muting})
-			if errors.Is(err, headless.ErrFound) != (c.titles != "") || c.titles == "" && !strings.Contains(out.String(), "nothing is wrong") {
+			if errors.Is(err, headless.ErrFound) != (c.titles != "") || c.titles == "" && !strings.Contains(out.String(), "nothing was wrong at ") {
 				t.Errorf("%+v: why returns %v\n%s", c, err, out.String())
 			}
 			for word := range strings.FieldsSeq(c.titles) {

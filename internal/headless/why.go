@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"coordtop/internal/diagnose"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/mute"
 	"coordtop/sources"
 )
@@ -31,6 +32,7 @@ type WhyOptions struct {
 	Runbooks map[diagnose.Pattern]string
 	Muting
 
+	then  bool                                 // of a recording
 	known func(source string) (int, time.Time) // diagnose.Input.Known
 }
 
@@ -71,7 +73,20 @@ func Why(ctx context.Context, feed Feed, out, diag io.Writer, o WhyOptions) erro
 // Why.
 func WhyAt(out io.Writer, s *sources.State, at time.Time, o WhyOptions) error {
 	list := rows(s, o.Names)
+	o.then = true
 	return errors.Join(explain(out, s, list, at, o), checkNames(s, list, o.Names))
+}
+
+// calm is the text where nothing is wrong. known is the number of causes that are left out because they are known.
+func (o *WhyOptions) calm(known int, at time.Time) string {
+	text := "nothing is wrong"
+	if o.then {
+		text = "nothing was wrong at " + at.Format(time.DateTime)
+	}
+	if known > 0 {
+		text += " but for what is acknowledged or muted (" + format.Count(known) + ")"
+	}
+	return text + ", as far as coordtop can see\n"
 }
 
 // explain prints to out what is wrong with rows of a State at now, and with its sources. It returns ErrFound where
@@ -86,14 +101,16 @@ func explain(out io.Writer, s *sources.State, list []*sources.Row, now time.Time
 		findings = concerning(findings, list, o.Names)
 	}
 	muted := o.decide(j, wrong, findings, now)
+	known := 0
 	if o.Unacknowledged {
+		known = len(findings) - muted.Unmuted
 		findings = findings[:muted.Unmuted]
 	}
 	var err error
 	if o.Format == JSON {
 		err = writeLine(out, whyJSON{V: version, At: instant(now), Recorded: o.Recall != nil, Findings: findingsOf(findings, &muted)})
 	} else {
-		_, err = io.WriteString(out, whyText(findings, &muted, now))
+		_, err = io.WriteString(out, whyText(findings, &muted, now, o.calm(known, now)))
 	}
 	if err != nil {
 		return fmt.Errorf("writing: %w", err)
@@ -135,9 +152,9 @@ func concerning(findings []diagnose.Finding, list []*sources.Row, names []string
 }
 
 // whyText writes findings for people: a paragraph for each.
-func whyText(findings []diagnose.Finding, muted *mute.Decision, now time.Time) string {
+func whyText(findings []diagnose.Finding, muted *mute.Decision, now time.Time, calm string) string {
 	if len(findings) == 0 {
-		return "nothing is wrong, as far as coordtop can see\n"
+		return calm
 	}
 	texts := make([]string, len(findings))
 	for i := range findings {

@@ -274,7 +274,9 @@ func readActivity(f fields) activity {
 	a.who.client, a.who.address = clientText(f), f.text(9)
 	if !f.null(14) && a.does.state != "idle" { // an idle session waits for its client; that is no news
 		if a.does.waits = f.text(14) + "/" + f.text(15); f.text(14) == "Lock" {
-			a.does.xmin = f.text(20)
+			if !f.null(20) {
+				a.does.xmin = utoa(f.number32(20))
+			}
 		}
 	}
 	return a

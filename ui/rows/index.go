@@ -40,7 +40,6 @@ type Index struct {
 	soonest time.Duration // when the next verdict changes by itself, according to the last sweep
 
 	problems   map[int32]bool // the slots of the rows with a problem
-	owned      map[place]int  // rows with one owner, by where it runs
 	recorded   []*sources.Row // by handle, see ListRecorded
 	recordedAt map[sources.Ref]*sources.Row
 
@@ -69,7 +68,6 @@ type Counts struct {
 
 type entry struct {
 	row    *sources.Row
-	host   string        // of its only owner; "": not known
 	key    int64         // see Index.key
 	until  time.Duration // v holds until then, unless the row changes
 	gen    uint32        // of the row: copied because the rows themselves are far apart in memory
@@ -196,7 +194,7 @@ func (x *Index) weigh(slot int32, row *sources.Row, now time.Time) {
 		x.count(&old, -1)
 	}
 	*e = entry{row: row, placed: old.placed}
-	x.settle(slot, e, &old)
+	delete(x.problems, slot)
 	if row != nil {
 		e.gen = row.Gen
 		e.until = forever
@@ -209,6 +207,9 @@ func (x *Index) weigh(slot int32, row *sources.Row, now time.Time) {
 		e.listed = x.lists(row, e.v)
 		x.count(e, +1)
 		if e.v.Problem() {
+			if x.problems == nil {
+				x.problems = map[int32]bool{}
+			}
 			x.problems[slot] = true
 		}
 	}

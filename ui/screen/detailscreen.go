@@ -12,6 +12,9 @@ import (
 // rowEvents bounds the events of a row on its own screen.
 const rowEvents = 200
 
+// whyInFull is the most lines of the cause on the screen of one row.
+const whyInFull = 8
+
 // detailScreen draws everything about the row under the cursor.
 func detailScreen(sc *Scene, w int) []string {
 	row, v := sc.Selected()
@@ -20,6 +23,9 @@ func detailScreen(sc *Scene, w int) []string {
 		return []string{gap, sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "this row does not exist any more").Done()}
 	}
 	lines := []string{gap, detailTitle(sc, row, v, w, 0)}
+	if why := whyLines(sc, w, whyInFull); len(why) > 0 {
+		lines = append(append(lines, gap), why...)
+	}
 	for _, section := range [][]string{
 		ownerTable(sc, row, v, w, true), waiterLines(sc, row, v, w, true), actionLines(sc, row, w), candidateLines(sc, row, w, true), ifReleased(sc, row, v, w),
 		formerOwners(sc, row, w), sawtoothLines(sc, row, v, w), wideStrip(sc, row, w), ownersOverTime(sc, row, w), ownerFacts(sc, row, w), dataSections(sc, row, w),
