@@ -33,8 +33,14 @@ type Mute struct {
 	Pins    map[string]Pin    `json:"pins,omitempty"`   // by a key of the row or source
 }
 
+// stepped is the least time by which a clock that shows less than the beginning of a Mute shows the past, and was not
+// only set back a little.
+const stepped = time.Minute
+
 // Live reports whether a Mute has begun and has not ended.
-func (m *Mute) Live(now time.Time) bool { return !now.Before(m.At) && now.Before(m.Until) }
+func (m *Mute) Live(now time.Time) bool {
+	return now.After(m.At.Add(-stepped)) && now.Before(m.Until)
+}
 
 // Subject is what a Mute is about, for people: what was acknowledged, or the filter.
 func (m *Mute) Subject() string {

