@@ -226,7 +226,7 @@ func (p *program) ownersCommand() *cobra.Command {
 					o.Names = append(o.Names, arg)
 				}
 			}
-			return p.owners(cmd.Context(), urls, o)
+			return printOwners(cmd.Context(), p, urls, o)
 		}),
 	}
 	format.flag(cmd)
@@ -235,7 +235,7 @@ func (p *program) ownersCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) owners(ctx context.Context, urls []string, o headless.OwnersOptions) error {
+func printOwners(ctx context.Context, p *program, urls []string, o headless.OwnersOptions) error {
 	c, _, err := p.settings.pickReadable(ctx, urls, true)
 	if err != nil {
 		return err
