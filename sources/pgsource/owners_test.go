@@ -30,6 +30,11 @@ func TestOwnersAndQueueAreShownInOrder(t *testing.T) {
 	}
 	waitsFor := []string{pids(a.pid), pids(a.pid, x.pid), pids(a.pid, x.pid, s.pid), pids(a.pid, x.pid, y.pid)}
 	for i, w := range row.Queue.Waiters {
+		if got := attr(w.Attrs, sources.Vacuum); got != "" && strings.Trim(got, "0123456789") != "" {
+			t.Errorf("waiter %d keeps dead rows since %q, which is no number", i, got)
+		} else if got == "" {
+			t.Errorf("waiter %d has no transaction from which on dead rows are kept", i)
+		}
 		if got := attr(w.Attrs, "blocked by"); got != waitsFor[i] {
 			t.Errorf("waiter %d is blocked by %s, want %s", i, got, waitsFor[i])
 		}
