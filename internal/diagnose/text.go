@@ -59,6 +59,15 @@ func command(verb, name string, flags ...string) string {
 	return strings.Join(append([]string{"coordtop", verb, format.ShellWord(name)}, flags...), " ")
 }
 
+// release returns the command that ends an ownership by force, if it is still the same; "": its backend has no guard to
+// compare.
+func release(row *sources.Row, o *sources.Owner) string {
+	if o == nil || o.Guard == "" || format.Clean(o.Guard, maxWord) != o.Guard {
+		return ""
+	}
+	return command("release", row.FullName(), "--if-owner", format.ShellWord(o.Guard))
+}
+
 // status returns the state of a source.
 func (f *finder) status(name string) *sources.SourceStatus {
 	list := f.in.Judge.State.Sources
