@@ -85,7 +85,7 @@ func outageText(s *sources.SourceStatus) string {
 // twoOwners joins the rows of one name that are owned twice.
 func (f *finder) twoOwners() {
 	for _, rows := range f.grouped(verdict.TwoOwners, func(c *problemRow) string {
-		if agree := f.status(c.row.Source).Agree; agree > 0 {
+		if agree := f.status(c.row.Source).Agree; agree != 0 {
 			return fmt.Sprint(agree, " ", c.row.Name)
 		}
 		return c.row.FullName()
