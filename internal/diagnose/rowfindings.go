@@ -44,7 +44,7 @@ func (f *finder) endless(c *problemRow) Finding {
 	}
 	one.Effect = f.waiting(c.row)
 	one.Steps = []Step{{"find out whether " + label(f.originOf(o).Name()) + " still works", AtOwner, ""},
-		{"release it by force if its owner is gone", AtActions, release(c.row, o)}}
+		{"release it by force if its owner is gone", AtActions, f.release(c.row, o)}}
 	return one
 }
 

@@ -107,7 +107,7 @@ func (f *finder) twoOwners() {
 		}
 		one.Effect = "both may do the work that only one should do"
 		one.Steps = []Step{{"stop one of the owners, the one that should not own it", AtOwner, ""},
-			{"release one by force if it cannot be stopped", AtActions, release(rows[0].row, leader(rows[0].row))}}
+			{"release one by force if it cannot be stopped", AtActions, f.release(rows[0].row, leader(rows[0].row))}}
 		f.explain(one, rows...)
 	}
 }

@@ -59,10 +59,9 @@ func command(verb, name string, flags ...string) string {
 	return strings.Join(append([]string{"coordtop", verb, format.ShellWord(name)}, flags...), " ")
 }
 
-// release returns the command that ends an ownership by force, if it is still the same; "": its backend has no guard to
-// compare.
-func release(row *sources.Row, o *sources.Owner) string {
-	if o == nil || o.Guard == "" || format.Clean(o.Guard, maxWord) != o.Guard {
+// release returns the command that ends an ownership by force, if it is still the same; "": its backend has no way to.
+func (f *finder) release(row *sources.Row, o *sources.Owner) string {
+	if o == nil || o.Guard == "" || f.status(row.Source).Type == "dflockd" || format.Clean(o.Guard, maxWord) != o.Guard {
 		return ""
 	}
 	return command("release", row.FullName(), "--if-owner", format.ShellWord(o.Guard))

@@ -112,7 +112,7 @@ func (f *finder) ring(ring []wait) {
 			one.Effect += "; for " + f.name(c.row.Ref) + " " + text
 		}
 	}
-	one.Steps = []Step{{"end one of them: it is enough to break the ring", AtActions, release(ring[0].c.row, ring[0].owner)}}
+	one.Steps = []Step{{"end one of them: it is enough to break the ring", AtActions, f.release(ring[0].c.row, ring[0].owner)}}
 	f.explain(one, rows...)
 }
 
@@ -123,7 +123,7 @@ func (f *finder) ownWait(e wait) Finding {
 	text := f.where(e.owner) + " owns it" + modeWord(e.owner.Mode) + " in another session, and waits for it" + modeWord(e.waiter.Mode) + " in this one"
 	one.Reasons = []Reason{{text, Told}}
 	one.Effect = joined("; ", "it waits for itself, and does not go on", f.waiting(row))
-	one.Steps = []Step{{"end the session that owns it, or restart " + who, AtActions, release(row, e.owner)}}
+	one.Steps = []Step{{"end the session that owns it, or restart " + who, AtActions, f.release(row, e.owner)}}
 	return one
 }
 
@@ -210,7 +210,7 @@ func (f *finder) freeing(c *problemRow, o *sources.Owner) []Step {
 	if also := sources.AttrOf(o.Attrs, "also owns"); also != "" {
 		end += "; that ends its session, which also owns " + label(also)
 	}
-	return []Step{{"ask who runs " + f.where(o), AtOwner, ""}, {end, AtActions, release(c.row, o)}}
+	return []Step{{"ask who runs " + f.where(o), AtOwner, ""}, {end, AtActions, f.release(c.row, o)}}
 }
 
 // ownedFor says for how long an owner has owned; "": it is not known.
@@ -278,7 +278,7 @@ func (f *finder) permits(c *problemRow, one Finding) Finding {
 	}
 	one.Reasons = append(one.Reasons, Reason{text, Told})
 	one.Steps = []Step{{"ask who runs " + f.where(most), AtOwner, ""},
-		{"release one owner by force if it is stuck", AtActions, release(row, most)}}
+		{"release one owner by force if it is stuck", AtActions, f.release(row, most)}}
 	return one
 }
 
