@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/sources/origin"
 	"coordtop/sources/verdict"
@@ -51,7 +52,7 @@ func ProblemRows(j *verdict.Judge, now time.Time) (list []*sources.Row) {
 // Find explains the problems of rows and sources, the gravest first.
 func Find(in *Input) []Finding {
 	f := &finder{in: in, origins: map[any]origin.Origin{}}
-	for _, row := range in.Rows {
+	for _, row := range f.gravest(in.Rows) {
 		f.add(row)
 	}
 	f.silentServers()
@@ -70,6 +71,56 @@ func Find(in *Input) []Finding {
 			cmp.Compare(len(b.Rows), len(a.Rows)), a.Since.At.Compare(b.Since.At), cmp.Compare(a.Title, b.Title))
 	})
 	return f.found
+}
+
+// mostExplained bounds the rows that are explained. Of more than that nobody reads the causes one by one, and to explain
+// them once a second would take all memory.
+const mostExplained = 2000
+
+// gravest returns at most mostExplained rows, the gravest and of these the oldest slots, and counts the others in one
+// Finding for each kind of problem of a source.
+func (f *finder) gravest(rows []*sources.Row) []*sources.Row {
+	if len(rows) <= mostExplained {
+		return rows
+	}
+	type kind struct {
+		source string
+		fault  verdict.Fault
+	}
+	type graded struct {
+		row *sources.Row
+		sev verdict.Severity
+	}
+	order := make([]graded, len(rows))
+	for i, row := range rows {
+		v, _ := f.in.Judge.Weigh(row, f.in.Now)
+		order[i] = graded{row, v.Known}
+	}
+	slices.SortFunc(order, func(a, b graded) int { return cmp.Or(cmp.Compare(a.sev, b.sev), cmp.Compare(a.row.Slot, b.row.Slot)) })
+	others := map[kind]*Finding{}
+	for _, o := range order[mostExplained:] {
+		row := o.row
+		v, _ := f.in.Judge.Weigh(row, f.in.Now)
+		k := kind{row.Source, v.Lead}
+		if !v.Problem() || v.Status == sources.StatusStale {
+			continue
+		}
+		if others[k] == nil {
+			others[k] = &Finding{Pattern: TooMany, Severity: v.Known, Source: row.Source}
+		}
+		others[k].Hidden++
+	}
+	for k, one := range others {
+		one.Title = format.Count(one.Hidden) + " more " + k.fault.Chip() + " on " + f.source(k.source)
+		one.Reasons = []Reason{{"there are too many problems to explain each", Told}}
+		one.Steps = []Step{{"look at them in the list", AtRow, command("get", k.source, "--problems")}}
+		f.found = append(f.found, *one)
+	}
+	most := make([]*sources.Row, mostExplained)
+	for i := range most {
+		most[i] = order[i].row
+	}
+	return most
 }
 
 // finder is one call of Find.

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,4 +153,25 @@ func TestCausesOfWhatIsOwned(t *testing.T) {
 			r.Kind, r.Owners[0].Mode, r.Owners[1].Mode = sources.KindMutex, sources.Shared, sources.Shared
 		})}, nil, nil},
 	})
+}
+
+func TestMoreProblemsThanAnybodyReadsAreCounted(t *testing.T) {
+	t.Parallel()
+	var rows []*sources.Row
+	for n := range mostExplained + 500 {
+		rows = append(rows, owned("redis", fmt.Sprint("lock-", n), "host-1:1"))
+	}
+	rows = append(rows, lost("a", "host-2:1", time.Minute, expired, inferred))
+	for _, r := range rows[:len(rows)-1] {
+		r.Owners[0].NoExpiry, r.Owners[0].Session = true, ""
+	}
+	in := input(state(rows...))
+	found := Find(in)
+	if len(found) != mostExplained+1 || found[0].Rows[0].Name != "a" {
+		t.Fatalf("%d findings, the first is %s", len(found), found[0].Title)
+	}
+	i := slices.IndexFunc(found, func(f Finding) bool { return f.Pattern == TooMany })
+	if i < 0 || found[i].Hidden != 501 || !strings.Contains(found[i].Title, "501 more without a TTL on redis") {
+		t.Errorf("the others: %d", i)
+	}
 }

@@ -31,6 +31,7 @@ const (
 	Absent          Pattern = "absent"
 	LockTableFull   Pattern = "lock-table-full"
 	WrongServer     Pattern = "wrong-server"
+	TooMany         Pattern = "too-many"
 )
 
 // all lists the patterns in the order of the help.
@@ -39,7 +40,7 @@ var all = []Pattern{
 	Ring, OwnUpgrade, LeaderGone, LeaderResigned, EndedByForce,
 	Deleted, NeverLed, LockGone, WaitsForIdle, WaitsForChain,
 	WaitsForHead, LongWait, Endless, RenewsLate, Flapping,
-	PermitsTaken, Absent, LockTableFull, WrongServer,
+	PermitsTaken, Absent, LockTableFull, WrongServer, TooMany,
 }
 
 // String is its name.
