@@ -225,6 +225,14 @@ func (r *Row) OwnerTermsSince(s *State) time.Time {
 	return Later(since, r.Counted.Owners.Since)
 }
 
+// LastTerm returns the last term of the row if that is over, else nil.
+func (r *Row) LastTerm() *Term {
+	if n := len(r.Terms); n > 0 && r.Terms[n-1].End.How != Unknown {
+		return &r.Terms[n-1]
+	}
+	return nil
+}
+
 // Level is the number of taken permits of a semaphore, from an instant until the next Level.
 type Level struct {
 	At    time.Time

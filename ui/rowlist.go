@@ -128,8 +128,8 @@ func (l *rowList) sameOwner() {
 	switch {
 	case row != nil && len(row.Owners) > 0:
 		l.onlyOf("owner=" + filter.Quote(paint.Clean(cmp.Or(row.Owners[0].Label, row.Owners[0].ID))))
-	case row != nil && rows.LastOwner(row) != nil:
-		l.onlyOf(origin.BySession.String() + "=" + filter.Quote(paint.Clean(rows.LastOwner(row).Name())))
+	case row != nil && row.LastTerm() != nil:
+		l.onlyOf(origin.BySession.String() + "=" + filter.Quote(paint.Clean(row.LastTerm().Owner.Name())))
 	default:
 		l.host.Say("nobody is known to own this row, or to have owned it: choose another")
 	}

@@ -132,8 +132,8 @@ func (f *finder) whoElse(rows []*problemRow) string {
 func (f *finder) lookedFor(rows []*problemRow) string {
 	from := f.in.Now.Add(-Lookback)
 	for _, c := range rows {
-		if st := f.in.Judge.State; c.row.Scope < len(st.Scopes) && len(f.past(c.row.Ref)) == 0 {
-			from = sources.Later(from, c.row.RecordedSince(st))
+		if len(f.past(c.row.Ref)) == 0 {
+			from = sources.Later(from, c.row.RecordedSince(f.in.Judge.State))
 		}
 	}
 	if !from.After(f.in.Now.Add(-Lookback)) {

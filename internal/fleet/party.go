@@ -192,11 +192,10 @@ func (b *builder) finding(f *diagnose.Finding) {
 		for j := range row.Owners[:min(len(row.Owners), most)] {
 			b.mark(b.party(row.Source, origin.OfOwner(&row.Owners[j])), f)
 		}
-		n := len(row.Terms)
-		if len(row.Owners) > 0 || n == 0 || row.Terms[n-1].End.How == sources.Unknown || row.Terms[n-1].End.At.Before(b.hour) {
+		last := row.LastTerm()
+		if len(row.Owners) > 0 || last == nil || last.End.At.Before(b.hour) {
 			continue
 		}
-		last := &row.Terms[n-1]
 		if p := b.party(row.Source, origin.OfRef(last.Owner)); p != nil {
 			p.Lost = append(p.Lost, row)
 			b.has(p, row)

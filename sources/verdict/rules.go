@@ -45,16 +45,8 @@ func mustBeOwned(row *sources.Row) bool { return row.Expected || row.Kind == sou
 
 // lost reports whether the last owner of a row that nobody owns is known to have lost it.
 func lost(row *sources.Row) bool {
-	last := lastTerm(row)
+	last := row.LastTerm()
 	return last != nil && last.Cause.Loss(last.How)
-}
-
-// lastTerm returns the last term of a row if that is over, else nil.
-func lastTerm(row *sources.Row) *sources.Term {
-	if n := len(row.Terms); n > 0 && row.Terms[n-1].End.How != sources.Unknown {
-		return &row.Terms[n-1]
-	}
-	return nil
 }
 
 func noTTL(j *Judge) Severity {

@@ -31,7 +31,7 @@ func (j *Judge) vacantSentence() string {
 	case j.row.Kind == sources.KindElection:
 		text = "nobody leads it"
 	}
-	last := lastTerm(j.row)
+	last := j.row.LastTerm()
 	if last == nil {
 		return text
 	}

@@ -123,14 +123,6 @@ func originField(by origin.By) fieldEntry {
 	}
 }
 
-// LastOwner returns who owned a row last, where that has ended; nil: nobody is known to have.
-func LastOwner(r *sources.Row) *sources.OwnerRef {
-	if n := len(r.Terms); n > 0 && r.Terms[n-1].End.How != sources.Unknown {
-		return &r.Terms[n-1].Owner
-	}
-	return nil
-}
-
 // fields is fieldTable(), and language its filter.Fields.
 var (
 	fields   = fieldTable()

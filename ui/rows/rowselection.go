@@ -109,8 +109,8 @@ func (s *rowSubject) origins(f func(origin.Origin)) {
 		w := &s.row.Queue.Waiters[i]
 		keep(w.Label, w.Attrs, func() origin.Origin { return origin.OfWaiter(w) })
 	}
-	if last := LastOwner(s.row); len(s.row.Owners) == 0 && last != nil {
-		f(origin.OfRef(*last))
+	if last := s.row.LastTerm(); len(s.row.Owners) == 0 && last != nil {
+		f(origin.OfRef(last.Owner))
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"coordtop/ui/cursor"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
-	"coordtop/ui/rows"
 )
 
 // OwnersState is the contents of the Owners screen.
@@ -139,8 +138,8 @@ func PartyAt(by origin.By, row *sources.Row) string {
 	if len(row.Owners) > 0 {
 		return fleet.KeyOf(by, row.Source, origin.OfOwner(&row.Owners[0]))
 	}
-	if last := rows.LastOwner(row); last != nil {
-		return fleet.KeyOf(by, row.Source, origin.OfRef(*last))
+	if last := row.LastTerm(); last != nil {
+		return fleet.KeyOf(by, row.Source, origin.OfRef(last.Owner))
 	}
 	return ""
 }
