@@ -84,9 +84,9 @@ func (o *ownersPart) group() {
 	if p != nil {
 		switch {
 		case len(p.Owns) > 0:
-			s.List.Select(fleet.KeyOf(s.By, p.Owns[0].Row.Source, origin.OfOwner(p.Owns[0].Owner)))
+			s.List.Select(fleet.KeyOf(s.By, p.Owns[0].Row.Source, origin.Labels(nil).OfOwner(p.Owns[0].Owner)))
 		case len(p.Awaits) > 0:
-			s.List.Select(fleet.KeyOf(s.By, p.Awaits[0].Row.Source, origin.OfWaiter(p.Awaits[0].Waiter)))
+			s.List.Select(fleet.KeyOf(s.By, p.Awaits[0].Row.Source, origin.Labels(nil).OfWaiter(p.Awaits[0].Waiter)))
 		case len(p.Lost) > 0:
 			s.List.Select(screen.PartyAt(s.By, p.Lost[0]))
 		}

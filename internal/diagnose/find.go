@@ -51,7 +51,7 @@ func ProblemRows(j *verdict.Judge, now time.Time) (list []*sources.Row) {
 
 // Find explains the problems of rows and sources, the gravest first.
 func Find(in *Input) []Finding {
-	f := &finder{in: in, origins: map[any]origin.Origin{}}
+	f := &finder{in: in, labels: origin.Labels{}}
 	for _, row := range f.gravest(in.Rows) {
 		f.add(row)
 	}
@@ -125,12 +125,11 @@ func (f *finder) gravest(rows []*sources.Row) []*sources.Row {
 
 // finder is one call of Find.
 type finder struct {
-	in    *Input
-	cases []*problemRow
-	found []Finding
-	graph map[string][]wait // see waits
-
-	origins map[any]origin.Origin // of a label, or of a *sources.Owner: an expression costs much, and labels repeat
+	in     *Input
+	cases  []*problemRow
+	found  []Finding
+	graph  map[string][]wait // see waits
+	labels origin.Labels
 }
 
 // problemRow is a row that no pattern has explained yet, unless taken.

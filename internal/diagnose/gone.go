@@ -41,7 +41,7 @@ func (f *finder) lostTogether() {
 }
 
 // formerHost returns the name under which a former owner's losses are joined.
-func (f *finder) formerHost(c *problemRow) string { return f.originNamed(c.last.Owner.Name()).Name() }
+func (f *finder) formerHost(c *problemRow) string { return f.labels.OfName(c.last.Owner.Name()).Name() }
 
 // ownerWord is "leader", or "owner" where one of the rows is no election.
 func ownerWord(rows []*problemRow) string {

@@ -43,7 +43,7 @@ func (f *finder) endless(c *problemRow) Finding {
 		one.Reasons = append(one.Reasons, Reason{joined(" ", label(library), "never sets one"), Told})
 	}
 	one.Effect = f.waiting(c.row)
-	one.Steps = []Step{{"find out whether " + label(f.originOf(o).Name()) + " still works", AtOwner, ""},
+	one.Steps = []Step{{"find out whether " + label(f.labels.OfOwner(o).Name()) + " still works", AtOwner, ""},
 		{"release it by force if its owner is gone", AtActions, f.release(c.row, o)}}
 	return one
 }
@@ -89,7 +89,7 @@ func (f *finder) flapping(c *problemRow) Finding {
 		one.Reasons = append(one.Reasons, Reason{"its TTL of " + format.Precise(o.Lease) + " leaves little room: it is renewed every " + format.Precise(o.RenewEvery().Round(100*time.Millisecond)), Inferred})
 	} else if expired > 0 {
 		one.Reasons = append(one.Reasons, possible("its TTL is shorter than the pauses of its owners", "the server or the network is slow")...)
-		if len(owners) > 1 || f.originNamed(owners[0]).Host == "" { // else the same process has taken it again
+		if len(owners) > 1 || f.labels.OfName(owners[0]).Host == "" { // else the same process has taken it again
 			one.Reasons = append(one.Reasons, possible("a program restarts again and again")...)
 		}
 	}

@@ -210,7 +210,7 @@ func (f *finder) slowServers() {
 		source, hosts := rows[0].row.Source, map[string]bool{}
 		for _, c := range rows {
 			if o := leader(c.row); o != nil {
-				hosts[f.originOf(o).Host] = true
+				hosts[f.labels.OfOwner(o).Host] = true
 			}
 		}
 		if delete(hosts, ""); len(hosts) < slowLeast {

@@ -8,7 +8,6 @@ import (
 
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
-	"coordtop/sources/origin"
 	"coordtop/sources/verdict"
 )
 
@@ -165,32 +164,13 @@ func idle(o *sources.Owner) string {
 	return ""
 }
 
-// originOf returns where an owner runs.
-func (f *finder) originOf(o *sources.Owner) origin.Origin {
-	return f.origin(o, func() origin.Origin { return origin.OfOwner(o) })
-}
-
-// originNamed returns where somebody runs of whom only the label is known.
-func (f *finder) originNamed(text string) origin.Origin {
-	return f.origin(text, func() origin.Origin { return origin.OfRef(sources.OwnerRef{Label: text}) })
-}
-
-func (f *finder) origin(key any, find func() origin.Origin) origin.Origin {
-	o, known := f.origins[key]
-	if !known {
-		o = find()
-		f.origins[key] = o
-	}
-	return o
-}
-
 // who is the name of an owner's origin, for Finding.Who.
-func (f *finder) who(o *sources.Owner) []string { return []string{label(f.originOf(o).Name())} }
+func (f *finder) who(o *sources.Owner) []string { return []string{label(f.labels.OfOwner(o).Name())} }
 
 // where adds the host to the label of an owner where the label does not name it.
 func (f *finder) where(o *sources.Owner) string {
 	text := label(o.Label)
-	if host := f.originOf(o).Host; host != "" && !strings.Contains(o.Label, host) {
+	if host := f.labels.OfOwner(o).Host; host != "" && !strings.Contains(o.Label, host) {
 		text += " on " + label(host)
 	}
 	return text

@@ -15,7 +15,7 @@ import (
 // is the name of one, as host:pid; else a session of one source.
 func (f *finder) party(source, session, id, text string, attrs []sources.Attr) string {
 	for _, name := range []string{text, sources.AttrOf(attrs, "application")} {
-		if f.originNamed(name).Host != "" {
+		if f.labels.OfName(name).Host != "" {
 			return name
 		}
 	}

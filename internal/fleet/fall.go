@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -147,13 +148,13 @@ func (b *builder) next(p *Party, row *sources.Row) (next Next, names []string) {
 // only the label is known.
 func (b *builder) rivals(p *Party, row *sources.Row) (names []string) {
 	add := func(o origin.Origin, name string) {
-		if KeyOf(p.By, row.Source, o) != p.Key && !slices.Contains(names, name) {
+		if b.keyOf(row.Source, o) != p.Key && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	for i := range row.Candidates[:min(len(row.Candidates), most)] {
 		c := &row.Candidates[i]
-		add(origin.OfWaiter(c), label(c.Label))
+		add(b.labels.OfWaiter(c), label(c.Label))
 	}
 	for i := len(row.Terms) - 1; i >= 0; i-- {
 		t := &row.Terms[i]
@@ -163,7 +164,7 @@ func (b *builder) rivals(p *Party, row *sources.Row) (names []string) {
 		if t.End.At.Before(b.hour) {
 			break
 		}
-		if o := origin.OfRef(t.Owner); o.Host != "" || p.named(row) { // else it may have been the party itself
+		if o := b.labels.OfName(t.Owner.Name()); o.Host != "" || b.named(p, row) { // else it may have been the party itself
 			add(o, label(t.Owner.Name()))
 		}
 	}
@@ -171,9 +172,9 @@ func (b *builder) rivals(p *Party, row *sources.Row) (names []string) {
 }
 
 // named reports whether the labels of the owners of a row name the party, so that those of former owners do too.
-func (p *Party) named(row *sources.Row) bool {
+func (b *builder) named(p *Party, row *sources.Row) bool {
 	return slices.ContainsFunc(row.Owners[:min(len(row.Owners), most)], func(o sources.Owner) bool {
-		return KeyOf(p.By, row.Source, origin.OfRef(sources.OwnerRef{ID: o.ID, Label: o.Label})) == p.Key
+		return b.keyOf(row.Source, b.labels.OfName(cmp.Or(o.Label, o.ID))) == p.Key
 	})
 }
 

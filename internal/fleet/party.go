@@ -57,7 +57,7 @@ const most = 100
 
 // Parties returns the parties of a State: those with a problem first, then those that hurt most if they die.
 func Parties(in *Input) []*Party {
-	b := &builder{in: in, byKey: map[string]*Party{}, byLabel: map[[2]string]*Party{}, hour: in.Now.Add(-diagnose.Lookback)}
+	b := &builder{in: in, byKey: map[string]*Party{}, labels: origin.Labels{}, hour: in.Now.Add(-diagnose.Lookback)}
 	for _, row := range in.State.Rows {
 		if row != nil {
 			b.row(row)
@@ -86,24 +86,28 @@ func Parties(in *Input) []*Party {
 type builder struct {
 	in      *Input
 	byKey   map[string]*Party
-	byLabel map[[2]string]*Party // likewise, by source and label, of those that have no attributes: to read a label costs most
-	hour    time.Time            // the beginning of the last hour
-	owners  []*Party             // of the row that is read, by owner
-	waiters []*Party             // likewise, by waiter
+	labels  origin.Labels
+	hour    time.Time // the beginning of the last hour
+	owners  []*Party  // of the row that is read, by owner
+	waiters []*Party  // likewise, by waiter
 }
 
 // KeyOf returns the key of the party to which somebody belongs; source is that of the row.
 func KeyOf(by origin.By, source string, o origin.Origin) string {
-	if by == origin.BySession && origin.OfRef(sources.OwnerRef{Label: o.Label}).Host == "" {
+	return (&builder{in: &Input{By: by}}).keyOf(source, o)
+}
+
+func (b *builder) keyOf(source string, o origin.Origin) string {
+	if b.in.By == origin.BySession && b.labels.OfName(o.Label).Host == "" {
 		// such a label may be another session's on another server
-		return source + "\x00" + o.Under(by)
+		return source + "\x00" + o.Under(b.in.By)
 	}
-	return o.Under(by)
+	return o.Under(b.in.By)
 }
 
 // party returns the party of an origin, a new one if there is none yet; nil: it has no name.
 func (b *builder) party(source string, o origin.Origin) *Party {
-	key := KeyOf(b.in.By, source, o)
+	key := b.keyOf(source, o)
 	p := b.byKey[key]
 	if p == nil {
 		name := o.Under(b.in.By)
@@ -116,29 +120,14 @@ func (b *builder) party(source string, o origin.Origin) *Party {
 	return p
 }
 
-// labelled returns the party of somebody with a label; of returns the origin.
-func (b *builder) labelled(source, label string, attrs []sources.Attr, of func() origin.Origin) *Party {
-	if label == "" || len(attrs) > 0 {
-		return b.party(source, of())
-	}
-	p, ok := b.byLabel[[2]string{source, label}]
-	if !ok {
-		p = b.party(source, of())
-		b.byLabel[[2]string{source, label}] = p
-	}
-	return p
-}
-
 // row adds a row to the parties of its owners and waiters.
 func (b *builder) row(row *sources.Row) {
 	b.owners, b.waiters = b.owners[:0], b.waiters[:0]
 	for i := range row.Owners {
-		o := &row.Owners[i]
-		b.owners = append(b.owners, b.labelled(row.Source, o.Label, o.Attrs, func() origin.Origin { return origin.OfOwner(o) }))
+		b.owners = append(b.owners, b.party(row.Source, b.labels.OfOwner(&row.Owners[i])))
 	}
 	for i := range row.Queue.Waiters {
-		w := &row.Queue.Waiters[i]
-		b.waiters = append(b.waiters, b.labelled(row.Source, w.Label, w.Attrs, func() origin.Origin { return origin.OfWaiter(w) }))
+		b.waiters = append(b.waiters, b.party(row.Source, b.labels.OfWaiter(&row.Queue.Waiters[i])))
 	}
 	for i, p := range b.owners {
 		if p != nil {
@@ -190,13 +179,13 @@ func (b *builder) finding(f *diagnose.Finding) {
 	for i := range f.Rows {
 		row := f.Rows[i].Row
 		for j := range row.Owners[:min(len(row.Owners), most)] {
-			b.mark(b.party(row.Source, origin.OfOwner(&row.Owners[j])), f)
+			b.mark(b.party(row.Source, b.labels.OfOwner(&row.Owners[j])), f)
 		}
 		last := row.LastTerm()
 		if len(row.Owners) > 0 || last == nil || last.End.At.Before(b.hour) {
 			continue
 		}
-		if p := b.party(row.Source, origin.OfRef(last.Owner)); p != nil {
+		if p := b.party(row.Source, b.labels.OfName(last.Owner.Name())); p != nil {
 			p.Lost = append(p.Lost, row)
 			b.has(p, row)
 			b.mark(p, f)

@@ -7,5 +7,5 @@
 // loopback, its application); the form of the label (host:pid, user@host:pid, uuid@host, or the name of a Kubernetes
 // pod). Other facts stay empty: a host is never guessed from an ambiguous word.
 //
-// Everything here is pure and safe for concurrent use.
+// Everything here is pure, and safe for concurrent use but for one [Labels] that is not nil.
 package origin

@@ -55,20 +55,23 @@ func (o Origin) Under(b By) string {
 	return cmp.Or(o.Name(), o.Session)
 }
 
+// Labels has what labels were found to show: to read one costs much, and labels repeat. A nil Labels keeps nothing.
+type Labels map[string]Origin
+
 // OfOwner returns the origin of an owner.
-func OfOwner(o *sources.Owner) Origin { return of(o.Label, o.Session, o.Attrs) }
+func (l Labels) OfOwner(o *sources.Owner) Origin { return l.of(o.Label, o.Session, o.Attrs) }
 
 // OfWaiter returns the origin of a waiter or candidate.
-func OfWaiter(w *sources.Waiter) Origin { return of(w.Label, w.Session, w.Attrs) }
+func (l Labels) OfWaiter(w *sources.Waiter) Origin { return l.of(w.Label, w.Session, w.Attrs) }
 
-// OfRef returns the origin of an owner if only its name is known.
-func OfRef(r sources.OwnerRef) Origin { return of(r.Name(), "", nil) }
+// OfName returns the origin of somebody of whom only the name is known.
+func (l Labels) OfName(name string) Origin { return l.of(name, "", nil) }
 
-func of(label, session string, attrs []sources.Attr) Origin {
-	o := fromLabel(label)
+func (l Labels) of(label, session string, attrs []sources.Attr) Origin {
+	o := l.read(label)
 	o.Session, o.Label = session, label
 	if application := sources.AttrOf(attrs, "application"); application != "" {
-		named := fromLabel(application)
+		named := l.read(application)
 		o.Host, o.Program = named.Host, cmp.Or(named.Program, application)
 	}
 	if client := sources.AttrOf(attrs, "client"); o.Host == "" && client != "" {
@@ -90,7 +93,18 @@ var (
 	atHost = lazy.Regexp(`^[^@\s]+@([A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9])?)$`)
 )
 
-// fromLabel returns the origin that the form of a label shows.
+// read returns the origin that the form of a label shows.
+func (l Labels) read(label string) Origin {
+	o, known := l[label]
+	if !known {
+		if o = fromLabel(label); l != nil {
+			l[label] = o
+		}
+	}
+	return o
+}
+
+// fromLabel does what read does, anew.
 func fromLabel(label string) (o Origin) {
 	label = strings.TrimSuffix(label, " (us)")
 	host := label

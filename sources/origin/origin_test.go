@@ -25,7 +25,7 @@ func TestTheFormOfALabelTellsTheHostAndTheProgram(t *testing.T) {
 		"":                                          {},
 	} {
 		want.Label = label
-		if got := OfOwner(&sources.Owner{Label: label}); got != want {
+		if got := Labels(nil).OfOwner(&sources.Owner{Label: label}); got != want {
 			t.Errorf("%q: %+v, want %+v", label, got, want)
 		}
 	}
@@ -34,15 +34,15 @@ func TestTheFormOfALabelTellsTheHostAndTheProgram(t *testing.T) {
 func TestWhatTheConfigAndTheServerTellComesBeforeTheLabel(t *testing.T) {
 	t.Parallel()
 	attrs := []sources.Attr{{Key: "application", Value: "compactor"}, {Key: "client", Value: "10.0.0.7:5123"}}
-	if got := OfOwner(&sources.Owner{Label: "compactor pid 7", Attrs: attrs}); got.Host != "10.0.0.7" || got.Program != "compactor" {
+	if got := Labels(nil).OfOwner(&sources.Owner{Label: "compactor pid 7", Attrs: attrs}); got.Host != "10.0.0.7" || got.Program != "compactor" {
 		t.Errorf("of the server: %+v", got)
 	}
 	attrs[0].Value = "host-9:12"
-	if got := OfOwner(&sources.Owner{Label: "host-9:12 pid 7", Attrs: attrs}); got.Host != "host-9" {
+	if got := Labels(nil).OfOwner(&sources.Owner{Label: "host-9:12 pid 7", Attrs: attrs}); got.Host != "host-9" {
 		t.Errorf("a name with a host counts more than an address, which may be a pooler's: %+v", got)
 	}
 	attrs = append(attrs, sources.Attr{Key: sources.HostAttr, Value: "host-1"}, sources.Attr{Key: sources.ProgramAttr, Value: "billing"})
-	if got := OfOwner(&sources.Owner{Label: "host-9:12 pid 7", Attrs: attrs}); got.Host != "host-1" || got.Program != "billing" {
+	if got := Labels(nil).OfOwner(&sources.Owner{Label: "host-9:12 pid 7", Attrs: attrs}); got.Host != "host-1" || got.Program != "billing" {
 		t.Errorf("of the config: %+v", got)
 	}
 }

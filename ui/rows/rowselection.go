@@ -21,9 +21,9 @@ type Selection struct {
 	Mistake *filter.Error // in Text; Expr is then the last one without a mistake
 	row     rowSubject    // of the row being judged: kept, so that judging allocates nothing
 	Find    func(sources.Ref) (*sources.Row, verdict.Verdict)
-	st      *sources.State           // of the rows
-	now     time.Time                // ages are counted to it
-	read    map[string]origin.Origin // of labels without attributes: to read one costs more than the rest of a comparison
+	st      *sources.State // of the rows
+	now     time.Time      // ages are counted to it
+	read    origin.Labels
 }
 
 // Empty reports whether everything passes.
@@ -59,7 +59,7 @@ func (f *Selection) Passes(r *sources.Row, v verdict.Verdict) bool {
 		return true
 	}
 	if f.read == nil || len(f.read) > mostRead {
-		f.read = map[string]origin.Origin{}
+		f.read = origin.Labels{}
 	}
 	f.row = rowSubject{r, f.st, v, f.now, f.read}
 	return f.Expr.Match(&f.row)
@@ -87,30 +87,19 @@ type rowSubject struct {
 	v   verdict.Verdict
 	now time.Time
 
-	read map[string]origin.Origin // of Selection; nil: none are kept
+	read origin.Labels // of Selection; nil: none are kept
 }
 
 // origins calls f for the owners and waiters of the row, and for its last owner where nobody owns it.
 func (s *rowSubject) origins(f func(origin.Origin)) {
-	keep := func(label string, attrs []sources.Attr, of func() origin.Origin) {
-		o, ok := s.read[label]
-		if !ok || len(attrs) > 0 || label == "" {
-			if o = of(); s.read != nil && len(attrs) == 0 {
-				s.read[label] = o
-			}
-		}
-		f(o)
-	}
 	for i := range s.row.Owners {
-		o := &s.row.Owners[i]
-		keep(o.Label, o.Attrs, func() origin.Origin { return origin.OfOwner(o) })
+		f(s.read.OfOwner(&s.row.Owners[i]))
 	}
 	for i := range s.row.Queue.Waiters {
-		w := &s.row.Queue.Waiters[i]
-		keep(w.Label, w.Attrs, func() origin.Origin { return origin.OfWaiter(w) })
+		f(s.read.OfWaiter(&s.row.Queue.Waiters[i]))
 	}
 	if last := s.row.LastTerm(); len(s.row.Owners) == 0 && last != nil {
-		f(origin.OfRef(last.Owner))
+		f(s.read.OfName(last.Owner.Name()))
 	}
 }
 

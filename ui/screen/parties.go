@@ -136,10 +136,10 @@ func partyCells(sc *Scene, p *fleet.Party, w int) []paint.Part {
 // PartyAt returns the key of the party to which the owner of a row belongs, or who owned it last; "": nobody is known.
 func PartyAt(by origin.By, row *sources.Row) string {
 	if len(row.Owners) > 0 {
-		return fleet.KeyOf(by, row.Source, origin.OfOwner(&row.Owners[0]))
+		return fleet.KeyOf(by, row.Source, origin.Labels(nil).OfOwner(&row.Owners[0]))
 	}
 	if last := row.LastTerm(); last != nil {
-		return fleet.KeyOf(by, row.Source, origin.OfRef(last.Owner))
+		return fleet.KeyOf(by, row.Source, origin.Labels(nil).OfName(last.Owner.Name()))
 	}
 	return ""
 }
