@@ -57,12 +57,14 @@ func (p *program) getCommand() *cobra.Command {
 			recording := p.recordingOf(c)
 			defer recording.close()
 			err = p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Recall: recording.recall(ctx, beside, timeout, p.env.Stderr), Problems: problems}
+				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Problems: problems}
 				if o.format() == headless.JSON || unacknowledged {
 					options.Muting = p.muting(unacknowledged)
 				}
-				if len(options.Mutes) > 0 && options.Recall != nil {
-					options.Past, options.Acts = recordedPast(ctx, recording.reader, time.Now())
+				if len(options.Mutes) > 0 {
+					options.Recorded = recording.recorded(ctx, beside, timeout, p.env.Stderr)
+				} else {
+					options.Recall = recording.recall(ctx, beside, timeout, p.env.Stderr)
 				}
 				if o.format() == headless.JSON {
 					op := p.operator(ctx, c, hub, false)
@@ -243,9 +245,7 @@ func printOwners(ctx context.Context, p *program, urls []string, o headless.Owne
 	recording := p.recordingOf(c)
 	defer recording.close()
 	return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-		if o.Recall = recording.recall(ctx, beside, o.Timeout, p.env.Stderr); o.Recall != nil {
-			o.Past, o.Acts = recordedPast(ctx, recording.reader, time.Now())
-		}
+		o.Recorded = recording.recorded(ctx, beside, o.Timeout, p.env.Stderr)
 		return headless.Owners(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
 	})
 }

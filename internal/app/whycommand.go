@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,11 +64,17 @@ func (p *program) whyNow(ctx context.Context, args []string, o headless.WhyOptio
 	defer recording.close()
 	return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
 		o.Names, o.Runbooks = names, c.Runbooks
-		if o.Recall = recording.recall(ctx, beside, o.Timeout, p.env.Stderr); o.Recall != nil {
-			o.Past, o.Acts = recordedPast(ctx, recording.reader, time.Now())
-		}
+		o.Recorded = recording.recorded(ctx, beside, o.Timeout, p.env.Stderr)
 		return headless.Why(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
 	})
+}
+
+// recorded is recall, and what was recorded of former owners.
+func (r *recording) recorded(ctx context.Context, beside *watched, timeout time.Duration, diag io.Writer) (has headless.Recorded) {
+	if has.Recall = r.recall(ctx, beside, timeout, diag); has.Recall != nil {
+		has.Past, has.Acts = recordedPast(ctx, r.reader, time.Now())
+	}
+	return has
 }
 
 // recordedPast returns what was recorded of former owners before now, see diagnose.Input. Where it cannot be read, less

@@ -24,9 +24,8 @@ type Input struct {
 	// Past returns the terms of a row that only a recording knows, those of the last hour, the oldest first.
 	// Nil: nothing was recorded, or read.
 	Past func(sources.Ref) []sources.Term
-	// Known counts the rows of a source that a recording has, and says when its server answered last. Nil: nothing
-	// was recorded, or the State has them.
-	Known func(source string) (rows int, alive time.Time)
+	// Known has the rows of sources that never answered. Nil: nothing was recorded, or the State has them.
+	Known *sources.Keyframe
 	// Acts are the events of what people did: they name who ended something by force.
 	Acts []sources.Event
 	// Runbooks are the URLs of the config.

@@ -74,7 +74,11 @@ func TestRowsOfASilentServerThatOnlyARecordingHas(t *testing.T) {
 	st.Rows, st.Scopes = nil, nil
 	st.Sources[0].Health, st.Sources[0].Err = sources.HealthConnecting, errors.New("connection refused")
 	in := input(st)
-	in.Known = func(string) (int, time.Time) { return 12, uitest.Noon().Add(-time.Hour) }
+	in.Known = &sources.Keyframe{At: sources.Instant{Wall: uitest.Noon()}, Rows: make([]*sources.Row, 13), Scopes: []sources.ScopeFacts{{}}} // the last row is gone
+	in.Known.Scopes[0].Source, in.Known.Scopes[0].Alive = st.Sources[0].Name, uitest.Noon().Add(-time.Hour)
+	for i := range in.Known.Rows[:12] {
+		in.Known.Rows[i] = led("a", "host-1:1")
+	}
 	f := only(t, in)
 	if has(t, f, "12 rows are as of the last answer"); !f.Since.At.Equal(uitest.Noon().Add(-time.Hour)) {
 		t.Errorf("since %v", f.Since)

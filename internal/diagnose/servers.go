@@ -64,13 +64,18 @@ func (f *finder) lastKnown(s *sources.SourceStatus) (rows int, at time.Time) {
 			at = c.Alive
 		}
 	}
+	if k := f.in.Known; k != nil && at.IsZero() {
+		st = &sources.State{Rows: k.Rows} // without a scope, so that none of them is fresh
+		for i := range k.Scopes {
+			if c := &k.Scopes[i]; c.Source == s.Name {
+				at = sources.Later(at, sources.Earlier(c.Alive, k.At.Wall))
+			}
+		}
+	}
 	for _, row := range st.Rows {
 		if row != nil && row.Source == s.Name && !row.Fresh(st) {
 			rows++
 		}
-	}
-	if at.IsZero() && f.in.Known != nil {
-		return f.in.Known(s.Name)
 	}
 	return rows, at
 }

@@ -41,7 +41,7 @@ func failed(j *verdict.Judge, list []*sources.Row, o *GetOptions, now time.Time)
 			wrong = append(wrong, fmt.Errorf("%w %s: %s: %s", ErrFailed, f, where, what))
 		}
 	}
-	knownSource := func(name string) bool { return o.Unacknowledged && o.muted.OfSilence(o.findings, name) != nil }
+	knownSource := func(name string) bool { return o.Unacknowledged && o.muted.OfSilence(name) != nil }
 	for _, src := range j.State.Sources {
 		if src.Health != sources.HealthLive && !knownSource(src.Name) {
 			report(verdict.Stale, format.Clean(src.Name, maxText), "the source "+why(src.Err).Error())

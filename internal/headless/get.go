@@ -33,18 +33,29 @@ type GetOptions struct {
 	FailOn  verdict.Faults
 	// Select returns what to add to the URL of a source of that type where nothing is found. Nil: nothing.
 	Select func(typ string) string
-	// Recall waits until the recording is read and returns its last state; nil: it has none. A nil Recall
-	// means that nothing is recorded.
-	Recall   func() *sources.Keyframe
+	Recorded
 	Problems bool // print only rows with a problem
 	Muting
-	Past func(sources.Ref) []sources.Term // as of diagnose.Input: causes are compared with those that were muted
-	Acts []sources.Event
 	// Actions returns what can be done to a row, and by force to each of its owners. Nil: it is not printed.
 	Actions func(r *sources.Row) Actions
 
-	findings []diagnose.Finding // what is wrong, if something is muted
-	muted    mute.Decision
+	muted mute.Decision
+}
+
+// Recorded is what a recording has. Nothing but Recall is needed to print rows.
+type Recorded struct {
+	// Recall waits until the recording is read and returns its last state; nil: it has none. A nil Recall
+	// means that nothing is recorded.
+	Recall func() *sources.Keyframe
+	Past   func(sources.Ref) []sources.Term // as of diagnose.Input
+	Acts   []sources.Event                  // what people did: see diagnose.Input
+}
+
+// find explains what is wrong in a State at now, and returns the rows that have a problem, too. Findings of a source that
+// never answered count the rows of last, which may be nil.
+func (r *Recorded) find(j *verdict.Judge, now time.Time, last *sources.Keyframe, runbooks map[diagnose.Pattern]string) (wrong []*sources.Row, findings []diagnose.Finding) {
+	wrong = diagnose.ProblemRows(j, now)
+	return wrong, diagnose.Find(&diagnose.Input{Judge: j, Rows: wrong, Now: now, Past: r.Past, Known: last, Acts: r.Acts, Runbooks: runbooks})
 }
 
 // Get waits until every source is listed or has failed, at most for the timeout, and prints the state to
@@ -54,16 +65,22 @@ type GetOptions struct {
 // ErrNotFound, ErrFailed and ErrAmbiguous that applies; out has been written by then. Where ctx ends
 // first, the error wraps that of ctx, and nothing is written.
 func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) error {
-	s, err := look(ctx, feed, o.Timeout, o.Names, o.Recall)
+	s, last, err := look(ctx, feed, o.Timeout, o.Names, o.Recall)
 	if err != nil {
 		return err
 	}
 	list := rows(s, o.Names)
 	j, now := judge(s), time.Now()
-	o.muting(j, now)
+	if len(o.Mutes) > 0 { // causes are compared with those that were muted
+		wrong, findings := o.find(j, now, last, nil)
+		o.muted = o.decide(j, wrong, findings, now)
+	}
 	shown := list
 	if o.Problems {
-		shown = o.problemRows(j, list, now)
+		shown = slices.DeleteFunc(slices.Clone(list), func(r *sources.Row) bool {
+			v, _ := j.Weigh(r, now)
+			return !v.Problem() || o.Unacknowledged && o.muted.Rows[r.Ref] != nil
+		})
 	}
 	if err := printGet(out, diag, j, shown, o, now); err != nil {
 		return err
@@ -71,28 +88,28 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 	return errors.Join(failed(j, list, &o, now), missing(s, o.Names...), checkNames(s, list, o.Names), checkAbsent(s, list))
 }
 
-// look waits as Settle does, for 5 s where timeout is 0, and adds to the State what the recording has: see
-// GetOptions.Recall.
-func look(ctx context.Context, feed Feed, timeout time.Duration, names []string, recall func() *sources.Keyframe) (*sources.State, error) {
+// look waits as Settle does, for 5 s where timeout is 0, and adds to the State what the recording has, which it returns,
+// too: see Recorded.Recall.
+func look(
+	ctx context.Context, feed Feed, timeout time.Duration, names []string, recall func() *sources.Keyframe,
+) (s *sources.State, last *sources.Keyframe, err error) {
 	if timeout <= 0 {
 		timeout = 5 * time.Second
 	}
 	deadline := time.Now().Add(timeout)
-	var last *sources.Keyframe
 	var notBefore time.Time
 	if recall != nil {
 		if last = recall(); last != nil {
 			notBefore = last.At.Wall
 		}
 	}
-	s, err := Settle(ctx, feed, time.Until(deadline), names, notBefore)
-	if err != nil {
-		return nil, fmt.Errorf("looking: %w", err)
+	if s, err = Settle(ctx, feed, time.Until(deadline), names, notBefore); err != nil {
+		return nil, nil, fmt.Errorf("looking: %w", err)
 	}
 	if last != nil {
 		s = last.Recall(s)
 	}
-	return s, nil
+	return s, last, nil
 }
 
 func printGet(out, diag io.Writer, j *verdict.Judge, list []*sources.Row, o GetOptions, now time.Time) (err error) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"coordtop/internal/mute"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
 )
@@ -94,8 +95,8 @@ type problemJSON struct {
 	Acknowledged *acknowledgedJSON `json:"acknowledged"`
 }
 
-func problemOf(p *verdict.Problem) problemJSON {
-	return problemJSON{p.Fault.String(), p.Severity.String(), text(p.Sentence), sinceOf(p.Since), nil}
+func problemOf(p *verdict.Problem, known *mute.Mute) problemJSON {
+	return problemJSON{p.Fault.String(), p.Severity.String(), text(p.Sentence), sinceOf(p.Since), acknowledged(known)}
 }
 
 type actionJSON struct {
@@ -167,12 +168,9 @@ func writeGet(w io.Writer, j *verdict.Judge, list []*sources.Row, o GetOptions, 
 		V: version, At: instant(now),
 		Sources: each(s.Sources, func(src *sources.SourceStatus) sourceJSON { return sourceOf(s, src, now) }),
 		Primitives: each(list, func(r **sources.Row) primitiveJSON {
-			p := primitiveOf(j, *r, now)
+			p := primitiveOf(j, *r, now, o.muted.Rows[(*r).Ref])
 			if o.Actions != nil {
 				p.act(o.Actions(*r))
-			}
-			for i := range p.Problems {
-				p.Problems[i].Acknowledged = acknowledged(o.muted.Rows[(*r).Ref])
 			}
 			return p
 		}),
@@ -218,13 +216,13 @@ func larger(a, b *int64) *int64 {
 	return a
 }
 
-func primitiveOf(j *verdict.Judge, r *sources.Row, now time.Time) primitiveJSON {
+func primitiveOf(j *verdict.Judge, r *sources.Row, now time.Time, known *mute.Mute) primitiveJSON {
 	out := primitiveJSON{
 		Source: text(r.Source), Namespace: orNull(r.Space), Kind: kind(r.Kind), Guess: r.Guessed(), Name: text(r.Name), NameB64: exact(r.Name),
 		Ephemeral: r.Ephemeral, Data: blob(r.Data), Fresh: r.Fresh(j.State), State: r.StatusAt(j.State, now).String(), Note: text(r.Note),
 		OwnersKnown: r.OwnersHow.String(), Queue: queueOf(r.Queue), Alias: aliasOf(r.Alias, r.AliasHow), Format: aliasOf(r.Format()),
 		CandidatesKnown: r.Queue.CandidatesHow.String(), FreeSinceKnown: r.Nobody.How.String(), Before: termsOf(r.Terms),
-		Problems:   each(j.Problems(r, now), problemOf),
+		Problems:   each(j.Problems(r, now), func(p *verdict.Problem) problemJSON { return problemOf(p, known) }),
 		Limit:      nullable(r.LimitHow != sources.Unknown, sources.Permits(r.Limit)),
 		Taken:      nullable(r.OwnersHow != sources.Unknown || r.Taken > 0, sources.Permits(r.Taken)),
 		Owners:     nullable(r.OwnersHow != sources.Unknown || len(r.Owners) > 0, each(r.Owners, ownerOf)),

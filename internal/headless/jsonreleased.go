@@ -46,11 +46,15 @@ func WriteReleased(out io.Writer, r Released) error {
 // writeLine writes an object as one line, with one Write.
 func writeLine(out io.Writer, v any) error {
 	var buf bytes.Buffer
-	err := encode(&buf, v)
-	if err == nil {
-		_, err = out.Write(buf.Bytes())
+	if err := encode(&buf, v); err != nil {
+		return fmt.Errorf("writing: %w", err)
 	}
-	if err != nil {
+	return writeText(out, buf.String())
+}
+
+// writeText writes a text with one Write.
+func writeText(out io.Writer, text string) error {
+	if _, err := io.WriteString(out, text); err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
 	return nil

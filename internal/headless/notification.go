@@ -17,13 +17,9 @@ const notifiedRows = 20
 func FindingJSON(f *diagnose.Finding) json.RawMessage {
 	cut := *f
 	cut.Rows = f.Rows[:min(len(f.Rows), notifiedRows)]
-	j := findingOf(&cut)
+	j := findingOf(&cut, nil, nil)
 	j.RowsLeftOut = len(f.Rows) - len(cut.Rows)
-	var buf bytes.Buffer
-	if err := encode(&buf, j); err != nil {
-		return nil
-	}
-	return bytes.TrimSpace(buf.Bytes())
+	return bytes.TrimSpace(lineOf(j))
 }
 
 type noticeJSON struct {
@@ -53,10 +49,13 @@ func Notification(m *notify.Message, environment string) []byte {
 	if m.Event == notify.More {
 		j.Counts = &countsOfNotice{m.Counts[notify.Found], m.Counts[notify.Ended], m.Counts[notify.FoundAgain]}
 	}
+	return lineOf(j)
+}
+
+// lineOf returns v as one line of JSON.
+func lineOf(v any) []byte {
 	var buf bytes.Buffer
-	if err := encode(&buf, j); err != nil {
-		return nil
-	}
+	_ = encode(&buf, v) // it has nothing that JSON cannot write
 	return buf.Bytes()
 }
 

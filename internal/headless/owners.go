@@ -24,22 +24,19 @@ type OwnersOptions struct {
 	By      origin.By
 	Names   []string      // only these hosts, programs or sessions; none: all
 	Timeout time.Duration // how long to wait for slow sources; 0: 5 s
-
-	Recall func() *sources.Keyframe // as in GetOptions
-	Past   func(sources.Ref) []sources.Term
-	Acts   []sources.Event
+	Recorded
 }
 
 // Owners waits as Get does and prints to out what each host, program or session owns, leads and awaits, and what happens
 // if it dies now. Text prints what is wrong with the listing of the sources to diag. The errors are those of Get; out has
 // been written by then.
 func Owners(ctx context.Context, feed Feed, out, diag io.Writer, o OwnersOptions) error {
-	s, err := look(ctx, feed, o.Timeout, nil, o.Recall)
+	s, last, err := look(ctx, feed, o.Timeout, nil, o.Recall)
 	if err != nil {
 		return err
 	}
 	now, j := time.Now(), judge(s)
-	findings := diagnose.Find(&diagnose.Input{Judge: j, Rows: diagnose.ProblemRows(j, now), Now: now, Past: o.Past, Acts: o.Acts})
+	_, findings := o.find(j, now, last, nil)
 	list := fleet.Parties(&fleet.Input{State: s, Now: now, By: o.By, Findings: findings})
 	list, unknown := namedParties(list, o)
 	if o.Format == JSON {
@@ -59,16 +56,17 @@ func namedParties(all []*fleet.Party, o OwnersOptions) (list []*fleet.Party, unk
 	if len(o.Names) == 0 {
 		return all, nil
 	}
-	missing := slices.Clone(o.Names)
 	var known []string
 	for _, p := range all {
 		known = append(known, p.Label())
 		if slices.Contains(o.Names, p.Name) {
 			list = append(list, p)
-			missing = slices.DeleteFunc(missing, func(name string) bool { return name == p.Name })
 		}
 	}
-	for _, name := range missing {
+	for _, name := range o.Names {
+		if slices.ContainsFunc(list, func(p *fleet.Party) bool { return p.Name == name }) {
+			continue
+		}
 		hint := "; `coordtop owners --by " + o.By.String() + "` lists all"
 		if near := address.Near(name, known...); near != "" {
 			hint = ": did you mean " + near + "?"
@@ -80,10 +78,7 @@ func namedParties(all []*fleet.Party, o OwnersOptions) (list []*fleet.Party, unk
 
 // textParties writes a table, or where names were asked for all about each.
 func textParties(out, diag io.Writer, s *sources.State, list []*fleet.Party, o OwnersOptions, now time.Time) error {
-	var b, wrong strings.Builder
-	for _, src := range s.Sources {
-		textSource(&wrong, s, src, now)
-	}
+	var b strings.Builder
 	if len(o.Names) == 0 && len(list) > 0 {
 		_ = align(&b, partyTable(list, o.By, now)) // a Builder takes all
 	}
@@ -92,12 +87,7 @@ func textParties(out, diag io.Writer, s *sources.State, list []*fleet.Party, o O
 			textParty(&b, p, now)
 		}
 	}
-	_, diagErr := io.WriteString(diag, wrong.String())
-	_, outErr := io.WriteString(out, b.String())
-	if err := errors.Join(diagErr, outErr); err != nil {
-		return fmt.Errorf("writing: %w", err)
-	}
-	return nil
+	return errors.Join(writeText(diag, textSources(s, now)), writeText(out, b.String()))
 }
 
 func partyTable(list []*fleet.Party, by origin.By, now time.Time) [][]string {

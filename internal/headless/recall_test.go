@@ -55,7 +55,7 @@ func TestWhatWasRecordedIsAddedToNoOlderState(t *testing.T) {
 			feed, start := newScript(old), time.Now()
 			told := time.AfterFunc(2*time.Second, func() { feed.tell(at()) })
 			var out bytes.Buffer
-			if err := headless.Get(t.Context(), feed, &out, &out, headless.GetOptions{Recall: tt.recall}); err != nil {
+			if err := headless.Get(t.Context(), feed, &out, &out, headless.GetOptions{Recorded: headless.Recorded{Recall: tt.recall}}); err != nil {
 				t.Error(name, err)
 			}
 			if took := time.Since(start); took != tt.want {
@@ -79,7 +79,7 @@ func TestARefusedSourceIsNotWaitedFor(t *testing.T) {
 				feed, began := newScript(s), time.Now()
 				time.Sleep(50 * time.Millisecond)
 				var out bytes.Buffer
-				err := headless.Get(t.Context(), feed, &out, &out, headless.GetOptions{Recall: func() *sources.Keyframe { return knownAt(t, time.Now().Add(ahead)) }})
+				err := headless.Get(t.Context(), feed, &out, &out, headless.GetOptions{Recorded: headless.Recorded{Recall: func() *sources.Keyframe { return knownAt(t, time.Now().Add(ahead)) }}})
 				if took := time.Since(began); took > time.Second {
 					t.Errorf("printed after %v: %v", took, err)
 				}

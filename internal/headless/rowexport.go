@@ -22,7 +22,7 @@ func Export(w io.Writer, f Format, s *sources.State, rows []*sources.Row, now ti
 	case f == JSON:
 		j := judge(s)
 		for _, r := range rows {
-			if err := encode(&buf, primitiveOf(j, r, now)); err != nil {
+			if err := encode(&buf, primitiveOf(j, r, now, nil)); err != nil {
 				return fmt.Errorf("encoding %s: %w", text(r.Name), err)
 			}
 		}

@@ -28,7 +28,7 @@ func TestTheLibraryOfALockStandsInAColumnOfItsOwn(t *testing.T) {
 	}
 	guessed := row("guessed")
 	guessed.Kind, guessed.LimitHow = sources.KindElection, sources.Inferred
-	if lines := table(guessed); !strings.Contains(lines[1], "  likely election  ") || !primitiveOf(&verdict.Judge{State: &sources.State{}}, guessed, time.Now()).Guess {
+	if lines := table(guessed); !strings.Contains(lines[1], "  likely election  ") || !primitiveOf(&verdict.Judge{State: &sources.State{}}, guessed, time.Now(), nil).Guess {
 		t.Errorf("a guess is not marked: %q", lines)
 	}
 	if lines := table(plain); strings.Contains(lines[0], "LIBRARY") {

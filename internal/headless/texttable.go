@@ -25,9 +25,7 @@ const clock = "2006-01-02 15:04:05.000"
 // asked for.
 func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, o GetOptions, now time.Time) error {
 	var b strings.Builder
-	for _, src := range s.Sources {
-		textSource(&b, s, src, now)
-	}
+	b.WriteString(textSources(s, now))
 	if len(list) == 0 && o.Problems {
 		b.WriteString("no problems in what was read\n")
 	} else if len(list) == 0 && len(o.Names) == 0 {
@@ -104,6 +102,15 @@ func Warn(diag io.Writer, s *sources.State, source string) error {
 	}
 	_, err := io.WriteString(diag, b.String())
 	return err
+}
+
+// textSources returns the lines of textSource for all sources.
+func textSources(s *sources.State, now time.Time) string {
+	var b strings.Builder
+	for _, src := range s.Sources {
+		textSource(&b, s, src, now)
+	}
+	return b.String()
 }
 
 // textSource writes a line for each server of a source that is silent, and for each of its warnings.

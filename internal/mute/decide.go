@@ -30,6 +30,8 @@ type Decision struct {
 	Unmuted  int     // the number of the findings that are not muted: the first ones
 	Mutes    []Mute  // those of the Input, with Pins of what they cover now for the first time
 	Fresh    bool    // there are such Pins
+
+	found []diagnose.Finding // by the place of the finding, as of the Input
 }
 
 // Decide returns which of the problems are muted at now.
@@ -50,7 +52,7 @@ func Decide(in *Input) Decision {
 		d.Unmuted++
 	}
 	copy(in.Findings[d.Unmuted:], held)
-	d.Findings = append(make([]*Mute, d.Unmuted), by...)
+	d.Findings, d.found = append(make([]*Mute, d.Unmuted), by...), in.Findings
 	return d
 }
 
@@ -119,10 +121,10 @@ func (d *Decision) ofFinding(in *Input, f *diagnose.Finding) (m *Mute) {
 	return m
 }
 
-// OfSilence returns the Mute of a source that does not answer; nil: it has none. findings are those of the Input.
-func (d *Decision) OfSilence(findings []diagnose.Finding, source string) *Mute {
+// OfSilence returns the Mute of a source that does not answer; nil: it has none.
+func (d *Decision) OfSilence(source string) *Mute {
 	for i, m := range d.Findings {
-		if f := &findings[i]; f.Pattern == diagnose.ServerSilent && f.Source == source {
+		if f := &d.found[i]; f.Pattern == diagnose.ServerSilent && f.Source == source {
 			return m
 		}
 	}

@@ -62,7 +62,7 @@ func markSilent(sc *Scene, h *sign, alive time.Time) {
 	}
 	h.sev = verdict.Silence(sc.Now.Sub(alive), &sc.State.Thresholds)
 	h.mark, h.loud, h.st = sc.Theme.Down, true, sc.Theme.Severity(h.sev)
-	if sc.Muted.OfSilence(sc.Findings, h.name) != nil {
+	if sc.Muted.OfSilence(h.name) != nil {
 		h.sev, h.st = verdict.Well, sc.Theme.Dim
 	}
 }
