@@ -82,42 +82,38 @@ func (f *finder) gravest(rows []*sources.Row) []*sources.Row {
 	if len(rows) <= mostExplained {
 		return rows
 	}
+	type graded struct {
+		*sources.Row
+		verdict.Verdict
+	}
 	type kind struct {
 		source string
 		fault  verdict.Fault
 	}
-	type graded struct {
-		row *sources.Row
-		sev verdict.Severity
-	}
 	order := make([]graded, len(rows))
 	for i, row := range rows {
 		v, _ := f.in.Judge.Weigh(row, f.in.Now)
-		order[i] = graded{row, v.Known}
+		order[i] = graded{row, v}
 	}
-	slices.SortFunc(order, func(a, b graded) int { return cmp.Or(cmp.Compare(a.sev, b.sev), cmp.Compare(a.row.Slot, b.row.Slot)) })
-	others := map[kind]*Finding{}
-	for _, o := range order[mostExplained:] {
-		row := o.row
-		v, _ := f.in.Judge.Weigh(row, f.in.Now)
-		k := kind{row.Source, v.Lead}
-		if !v.Problem() || v.Status == sources.StatusStale {
-			continue
+	slices.SortFunc(order, func(a, b graded) int { return cmp.Or(cmp.Compare(a.Known, b.Known), cmp.Compare(a.Slot, b.Slot)) })
+	others := map[kind][]graded{}
+	most := make([]*sources.Row, 0, mostExplained)
+	for i, o := range order {
+		k := kind{o.Source, o.Lead}
+		switch {
+		case i < mostExplained:
+			most = append(most, o.Row)
+		case o.Problem() && o.Verdict.Status != sources.StatusStale:
+			others[k] = append(others[k], o)
 		}
-		if others[k] == nil {
-			others[k] = &Finding{Pattern: TooMany, Severity: v.Known, Source: row.Source}
-		}
-		others[k].Hidden++
 	}
-	for k, one := range others {
-		one.Title = format.Count(one.Hidden) + " more " + k.fault.Chip() + " on " + f.source(k.source)
-		one.Reasons = []Reason{{"there are too many problems to explain each", Told}}
-		one.Steps = []Step{{"look at them in the list", AtRow, command("get", k.source, "--problems")}}
-		f.found = append(f.found, *one)
-	}
-	most := make([]*sources.Row, mostExplained)
-	for i := range most {
-		most[i] = order[i].row
+	for k, list := range others {
+		f.found = append(f.found, Finding{
+			Pattern: TooMany, Severity: list[0].Known, Source: k.source, Hidden: len(list),
+			Title:   format.Count(len(list)) + " more " + k.fault.Chip() + " on " + f.source(k.source),
+			Reasons: []Reason{{"there are too many problems to explain each", Told}},
+			Steps:   []Step{{"look at them in the list", AtRow, command("get", k.source, "--problems")}},
+		})
 	}
 	return most
 }

@@ -52,25 +52,18 @@ type Reason struct {
 	Sure Sure
 }
 
-// Place is where on the board a Step leads.
-type Place uint8
+// Place is where on the board a Step leads: the key for it, as it is unless the config changes it.
+type Place string
 
-// The places. AtRow is the row itself with its detail.
+// The places. AtRow is the row itself with its detail. A test of ui compares the keys.
 const (
-	NoPlace Place = iota
-	AtRow
-	AtActions
-	AtOwner
-	AtTimeline
-	AtEvents
-	AtSources
+	AtRow      Place = "enter"
+	AtActions  Place = "a"
+	AtOwner    Place = "4"
+	AtTimeline Place = "3"
+	AtEvents   Place = "5"
+	AtSources  Place = "o"
 )
-
-// placeKeys are the keys of the board unless they are configured otherwise. A test of ui compares them.
-var placeKeys = [...]string{AtRow: "enter", AtActions: "a", AtOwner: "4", AtTimeline: "3", AtEvents: "5", AtSources: "o"}
-
-// Key returns the key that leads there, as it is unless the config changes it; "": none does.
-func (p Place) Key() string { return placeKeys[p] }
 
 // Step is something to look at or do next.
 type Step struct {

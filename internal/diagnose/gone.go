@@ -23,7 +23,7 @@ const (
 // lostTogether joins the rows that one host, or one session, lost or gave up at the same time.
 func (f *finder) lostTogether() {
 	for _, rows := range f.grouped(verdict.NoLeader, func(c *problemRow) string {
-		if c.last == nil || c.last.Cause == sources.CauseEvicted || c.last.Cause == sources.CauseDeleted || f.forcedBy(c) != "" {
+		if c.last == nil || c.last.Cause == sources.CauseEvicted || c.last.Cause == sources.CauseDeleted || history.ForcedBy(c.row.Ref, c.last, f.in.Acts) != "" {
 			return ""
 		}
 		return fmt.Sprint(c.last.Cause, " ", f.resigned(c), " ", f.status(c.row.Source).Type, " ", f.formerHost(c))
@@ -45,20 +45,16 @@ func (f *finder) formerHost(c *problemRow) string { return f.labels.OfName(c.las
 
 // ownerWord is "leader", or "owner" where one of the rows is no election.
 func ownerWord(rows []*problemRow) string {
-	for _, c := range rows {
-		if c.row.Kind != sources.KindElection {
-			return "owner"
-		}
+	if slices.ContainsFunc(rows, func(c *problemRow) bool { return c.row.Kind != sources.KindElection }) {
+		return "owner"
 	}
 	return "leader"
 }
 
 // sureOf returns how the causes of the ends are known: as the least certain one is.
 func sureOf(rows []*problemRow) Sure {
-	for _, c := range rows {
-		if c.last.How == sources.Inferred || c.last.How == sources.Unknown {
-			return Inferred
-		}
+	if slices.ContainsFunc(rows, func(c *problemRow) bool { return c.last.How == sources.Inferred || c.last.How == sources.Unknown }) {
+		return Inferred
 	}
 	return Told
 }
@@ -142,14 +138,6 @@ func (f *finder) lookedFor(rows []*problemRow) string {
 	return "since " + f.clock(from)
 }
 
-// forcedBy names who ended the last ownership of a row by force; "": nobody is known to have.
-func (f *finder) forcedBy(c *problemRow) string {
-	if c.last == nil {
-		return ""
-	}
-	return history.ForcedBy(c.row.Ref, c.last, f.in.Acts)
-}
-
 // gone explains rows that nobody owns, by the end of their last ownership. Several have one former owner, and ended
 // together.
 func (f *finder) gone(rows ...*problemRow) Finding {
@@ -172,7 +160,7 @@ func (f *finder) gone(rows ...*problemRow) Finding {
 	if n > 1 {
 		fact, together = "all were owned by "+host+" until "+at, spread(rows)
 	}
-	switch by := f.forcedBy(c); {
+	switch by := history.ForcedBy(c.row.Ref, c.last, f.in.Acts); {
 	case by != "":
 		fact, sure = who+" was ended by force by "+label(by)+" at "+at, Told
 		one.Pattern, one.Steps, why = EndedByForce, []Step{look}, nil
@@ -207,10 +195,11 @@ func (f *finder) gone(rows ...*problemRow) Finding {
 
 // spread says within how long the rows ended.
 func spread(rows []*problemRow) string {
-	first, took := rows[0].last.End.At, rows[len(rows)-1].last.End.At.Sub(rows[0].last.End.At)
+	first := rows[0].last.End.At
 	for _, c := range rows {
-		took = max(took, rows[len(rows)-1].last.End.At.Sub(sources.Earlier(c.last.End.Earliest(), first)))
+		first = sources.Earlier(first, c.last.End.Earliest())
 	}
+	took := rows[len(rows)-1].last.End.At.Sub(first)
 	if took < 100*time.Millisecond {
 		return "at once"
 	}

@@ -71,7 +71,7 @@ func TestAFindingHasTheRunbookOfItsPattern(t *testing.T) {
 
 func TestPatternsHaveNames(t *testing.T) {
 	t.Parallel()
-	for _, p := range Patterns() {
+	for _, p := range all {
 		if got, ok := PatternNamed(p.String()); !ok || got != p {
 			t.Errorf("%q: %q", p, p.String())
 		}

@@ -46,9 +46,6 @@ var all = []Pattern{
 // String is its name.
 func (p Pattern) String() string { return string(p) }
 
-// Patterns returns all patterns.
-func Patterns() []Pattern { return slices.Clone(all) }
-
 // PatternNamed returns the pattern of a name.
 func PatternNamed(name string) (Pattern, bool) {
 	return Pattern(name), slices.Contains(all, Pattern(name))

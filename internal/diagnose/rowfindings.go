@@ -24,10 +24,8 @@ func (f *finder) oneByOne() {
 			one = f.late(c)
 		case verdict.Flapping:
 			one = f.flapping(c)
-		case verdict.Absent:
+		default: // verdict.Absent: the other faults are explained before
 			one = f.absent(c)
-		default:
-			one = Finding{Pattern: Absent, Title: f.name(c.row.Ref), Reasons: []Reason{{c.problem.Sentence, Told}}}
 		}
 		f.explain(one, c)
 	}

@@ -40,7 +40,9 @@ func (f *finder) silentServers() {
 		}
 		if stale > 0 {
 			one.Effect = format.Count(stale) + have(stale, " row is", " rows are") + " as of the last answer; nobody knows who owns " + have(stale, "it", "them") + " now"
-			one.Effect = joined("; ", one.Effect, counted(one.Hidden, "of them had a problem then", "of them had a problem then"))
+			if one.Hidden > 0 {
+				one.Effect += "; " + format.Count(one.Hidden) + " of them had a problem then"
+			}
 		}
 		one.Steps = []Step{{"check the server and the network to it", AtSources, command("doctor", s.Name)}}
 		f.found = append(f.found, one)

@@ -109,7 +109,7 @@ func text(f *Finding) string {
 	}
 	lines := []string{strings.Join(head, " "), f.Title, f.Cause(), f.Effect}
 	for _, s := range f.Steps {
-		lines = append(lines, s.Text+" ["+s.Place.Key()+"] "+s.Command)
+		lines = append(lines, s.Text+" ["+string(s.Place)+"] "+s.Command)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -40,8 +39,8 @@ func (f *finder) names(rows []*problemRow, most int) string {
 // clock writes an instant: the time of day, with the date where it is another day.
 func (f *finder) clock(t time.Time) string {
 	t = t.In(f.in.Now.Location())
-	if y, m, d := t.Date(); fmt.Sprint(y, m, d) != fmt.Sprint(f.in.Now.Date()) {
-		return t.Format("2006-01-02 15:04:05")
+	if t.Format(time.DateOnly) != f.in.Now.Format(time.DateOnly) {
+		return t.Format(time.DateTime)
 	}
 	return t.Format(time.TimeOnly)
 }
@@ -104,13 +103,10 @@ func thing(row *sources.Row, n int) string {
 
 // things counts rows in words: "10 elections", or "3 locks" of several kinds.
 func things(rows []*problemRow) string {
-	word := thing(rows[0].row, len(rows))
-	for _, c := range rows {
-		if c.row.Kind != rows[0].row.Kind {
-			word = "locks"
-		}
+	if slices.ContainsFunc(rows, func(c *problemRow) bool { return c.row.Kind != rows[0].row.Kind }) {
+		return format.Count(len(rows)) + " locks"
 	}
-	return format.Count(len(rows)) + " " + word
+	return format.Count(len(rows)) + " " + thing(rows[0].row, len(rows))
 }
 
 // possible returns reasons of which none is preferred.

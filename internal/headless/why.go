@@ -99,8 +99,7 @@ func whyText(findings []diagnose.Finding, muted *mute.Decision, now time.Time, c
 	for i := range findings {
 		texts[i] = findings[i].Text(now)
 		if m := muted.Findings[i]; m != nil { // below the title
-			title, rest, _ := strings.Cut(texts[i], "\n")
-			texts[i] = title + "\n    known " + m.Reason(now) + "\n" + rest
+			texts[i] = strings.Replace(texts[i], "\n", "\n    known "+m.Reason(now)+"\n", 1)
 		}
 	}
 	return strings.Join(texts, "\n")
@@ -168,7 +167,7 @@ func findingOf(f *diagnose.Finding, known *mute.Mute, rows map[sources.Ref]*mute
 		Who:     each(f.Who, plain),
 		Reasons: each(f.Reasons, func(r *diagnose.Reason) reasonJSON { return reasonJSON{text(r.Text), r.Sure.String()} }),
 		Steps: each(f.Steps, func(s *diagnose.Step) stepJSON {
-			return stepJSON{text(s.Text), orNull(s.Place.Key()), orNull(s.Command)}
+			return stepJSON{text(s.Text), orNull(string(s.Place)), orNull(s.Command)}
 		}),
 		Rows: each(f.Rows, func(r *diagnose.Row) findingRowJSON {
 			return findingRowJSON{text(r.Source), orNull(r.Space), text(r.Name), exact(r.Name), problemOf(&r.Problem, rows[r.Ref]), text(r.Short)}

@@ -9,9 +9,9 @@ import (
 
 func TestEachPlaceOfAStepHasItsDefaultKey(t *testing.T) {
 	t.Parallel()
-	for p := diagnose.AtRow; p <= diagnose.AtSources; p++ {
-		if want := keys.Bindings().KeyOf(placeIntents[p]); p.Key() != want || want == "" {
-			t.Errorf("place %d: diagnose says %q, the board %q", p, p.Key(), want)
+	for _, p := range []diagnose.Place{diagnose.AtRow, diagnose.AtActions, diagnose.AtOwner, diagnose.AtTimeline, diagnose.AtEvents, diagnose.AtSources} {
+		if want := keys.Bindings().KeyOf(placeIntents[p]); string(p) != want || want == "" {
+			t.Errorf("diagnose says %q, the board %q", p, want)
 		}
 	}
 }
