@@ -54,7 +54,7 @@ func (p *Primitive) NextText(leaves func(id, session string) bool, name func(*Wa
 	case p.Limited() && freed > 0 && len(next) > 0 && max(next[0].Permits, 1) > free:
 		return fmt.Sprintf("nobody: %s, which is first in the queue, needs %d, and only %d of %d permits would be free",
 			name(&next[0]), max(next[0].Permits, 1), free, p.Limit)
-	case p.Kind != KindSemaphore && len(keep) > 0 && (len(next) == 0 || excluded(keep, &next[0])):
+	case p.Kind != KindSemaphore && len(keep) > 0 && (len(next) == 0 || slices.ContainsFunc(keep, func(o Owner) bool { return o.Excludes(&next[0]) })):
 		return "nobody, as long as " + KeptText(len(keep))
 	case len(next) == 0:
 		return ""
@@ -78,11 +78,9 @@ func (p *Primitive) NextText(leaves func(id, session string) bool, name func(*Wa
 	return "probably " + who + ", together: the order of the queue is inferred"
 }
 
-// excluded reports whether the owners, except those of its own session, exclude a waiter.
-func excluded(owners []Owner, w *Waiter) bool {
-	return slices.ContainsFunc(owners, func(o Owner) bool {
-		return (o.Session == "" || o.Session != w.Session) && (o.Mode != Shared || w.Mode != Shared)
-	})
+// Excludes reports whether the owner excludes a waiter. No session waits for what it owns itself, in another mode.
+func (o *Owner) Excludes(w *Waiter) bool {
+	return (o.Session == "" || o.Session != w.Session) && (o.Mode != Shared || w.Mode != Shared)
 }
 
 // KeptText returns the sentence that n other owners keep the primitive.

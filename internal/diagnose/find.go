@@ -50,7 +50,7 @@ func ProblemRows(j *verdict.Judge, now time.Time) (list []*sources.Row) {
 
 // Find explains the problems of rows and sources, the gravest first.
 func Find(in *Input) []Finding {
-	f := &finder{in: in, labels: origin.Labels{}}
+	f := &finder{in: in, labels: origin.Labels{}, graph: map[string][]wait{}}
 	for _, row := range f.gravest(in.Rows) {
 		f.add(row)
 	}

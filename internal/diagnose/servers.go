@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -145,7 +146,11 @@ func (f *finder) restarts() {
 	}) {
 		for _, rows := range chained(freed, restartWithin) {
 			at := rows[0].last.End.At
-			sure, became := f.became(rows[0].row)
+			about, sure := f.about(rows[0].row), Told
+			if about.BecameHow == sources.Inferred {
+				sure = Inferred
+			}
+			became := cmp.Or(format.Clean(about.Became, maxError), "the server was restarted")
 			since, find := "a restart of ", "find out why the server restarted, and whether its data is on disk"
 			if strings.HasPrefix(became, "another server") {
 				since, find = "another server answers for ", "find out whether the other server still runs, and lets anybody own the same"
@@ -161,16 +166,6 @@ func (f *finder) restarts() {
 			f.explain(one, rows...)
 		}
 	}
-}
-
-// became describes what happened to the server of a row: "restarted without its data".
-func (f *finder) became(row *sources.Row) (Sure, string) {
-	about := f.about(row)
-	text := cmp.Or(format.Clean(about.Became, maxError), "the server was restarted")
-	if about.BecameHow == sources.Inferred {
-		return Inferred, text
-	}
-	return Told, text
 }
 
 // oddServers finds what a source says of its server that a person should look at, though no row shows it yet.
@@ -214,10 +209,11 @@ const slowLeast = 3
 // slowServers joins the late renewals of many hosts on one source.
 func (f *finder) slowServers() {
 	for _, rows := range f.grouped(verdict.Late, func(c *problemRow) string { return c.row.Source }) {
-		source, hosts := rows[0].row.Source, map[string]bool{}
+		source, hosts, first := rows[0].row.Source, map[string]bool{}, time.Duration(math.MaxInt64)
 		for _, c := range rows {
 			if o := leader(c.row); o != nil {
 				hosts[f.labels.OfOwner(o).Host] = true
+				first = min(first, max(o.Expires.At.Sub(f.in.Now), 0))
 			}
 		}
 		if delete(hosts, ""); len(hosts) < slowLeast {
@@ -226,23 +222,10 @@ func (f *finder) slowServers() {
 		one := Finding{Pattern: ServerSlow, Title: counted(len(rows), "renewal", "renewals") + " late on " + f.source(source)}
 		one.Reasons = append([]Reason{{format.Count(len(hosts)) + " hosts renew late at the same time", Told}},
 			possible("the server or the network to it is slow", "the hosts are overloaded")...)
-		one.Effect = "leases run out if it goes on, the first in " + format.Left(f.firstEnd(rows))
+		one.Effect = "leases run out if it goes on, the first in " + format.Left(first)
 		one.Steps = []Step{{"look at the answer times of the server, and its load", AtSources, command("doctor", source)}}
 		f.explain(one, rows...)
 	}
-}
-
-// firstEnd returns the time until the first lease of the rows ends.
-func (f *finder) firstEnd(rows []*problemRow) time.Duration {
-	var first time.Time
-	for _, c := range rows {
-		for _, o := range owners(c.row) {
-			if at := o.Expires.At; !at.IsZero() && (first.IsZero() || at.Before(first)) {
-				first = at
-			}
-		}
-	}
-	return max(first.Sub(f.in.Now), 0)
 }
 
 // chained splits rows into groups of which each ended at most within after the one before.

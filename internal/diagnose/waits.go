@@ -26,11 +26,6 @@ func (f *finder) ownerParty(source string, o *sources.Owner) string {
 	return f.party(source, o.Session, o.ID, o.Label, o.Attrs)
 }
 
-// excludes reports whether a waiter waits for an owner. No session waits for what it owns itself, in another mode.
-func excludes(o *sources.Owner, w *sources.Waiter) bool {
-	return (o.Mode != sources.Shared || w.Mode != sources.Shared) && (o.Session == "" || o.Session != w.Session)
-}
-
 // wait is somebody who waits for somebody.
 type wait struct {
 	from, to string // parties
@@ -42,9 +37,8 @@ type wait struct {
 // mostWaiters bounds the waiters of a row, and the owners of a row, that are compared.
 const mostWaiters = 100
 
-// waits returns who waits for whom in rows with a long wait that nothing has explained.
-func (f *finder) waits() map[string][]wait {
-	graph := map[string][]wait{}
+// waits finds who waits for whom in rows with a long wait that nothing has explained.
+func (f *finder) waits() {
 	for _, c := range f.open(verdict.LongWait, verdict.Full, verdict.NoTTL) {
 		row := c.row
 		if row.Limited() && row.Limit > 1 {
@@ -54,18 +48,17 @@ func (f *finder) waits() map[string][]wait {
 			w := &row.Queue.Waiters[i]
 			from := f.party(row.Source, w.Session, w.ID, w.Label, w.Attrs)
 			for _, o := range owners(row) {
-				if excludes(o, w) {
-					graph[from] = append(graph[from], wait{from, f.ownerParty(row.Source, o), c, w, o})
+				if o.Excludes(w) {
+					f.graph[from] = append(f.graph[from], wait{from, f.ownerParty(row.Source, o), c, w, o})
 				}
 			}
 		}
 	}
-	return graph
 }
 
 // rings finds sessions that wait for each other, and those that wait for themselves.
 func (f *finder) rings() {
-	f.graph = f.waits()
+	f.waits()
 	var path []wait // from the party where the search began
 	seen := map[string]bool{}
 	var follow func(from string)

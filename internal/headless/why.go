@@ -81,12 +81,10 @@ func explain(out io.Writer, s *sources.State, now time.Time, calm string, last *
 // concerning returns the findings about any of the rows, or about a source that names name.
 func concerning(findings []diagnose.Finding, list []*sources.Row, names []string) []diagnose.Finding {
 	return slices.DeleteFunc(findings, func(f diagnose.Finding) bool {
-		ofSource := len(f.Rows) == 0 && slices.ContainsFunc(names, func(name string) bool {
-			return name == f.Source || strings.HasPrefix(name, f.Source+"/")
-		})
-		return !ofSource && !slices.ContainsFunc(f.Rows, func(r diagnose.Row) bool {
-			return slices.ContainsFunc(list, func(row *sources.Row) bool { return row.Ref == r.Ref })
-		})
+		if len(f.Rows) == 0 {
+			return !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name+"/", f.Source+"/") })
+		}
+		return !slices.ContainsFunc(f.Rows, func(r diagnose.Row) bool { return slices.Contains(list, r.Row) })
 	})
 }
 
