@@ -112,16 +112,11 @@ func look(
 	return s, last, nil
 }
 
-func printGet(out, diag io.Writer, j *verdict.Judge, list []*sources.Row, o GetOptions, now time.Time) (err error) {
+func printGet(out, diag io.Writer, j *verdict.Judge, list []*sources.Row, o GetOptions, now time.Time) error {
 	if o.Format == JSON {
-		err = writeGet(out, j, list, o, now)
-	} else {
-		err = textGet(out, diag, j.State, list, o, now)
+		return writeGet(out, j, list, o, now)
 	}
-	if err != nil {
-		return fmt.Errorf("writing: %w", err)
-	}
-	return nil
+	return textGet(out, diag, j.State, list, o, now)
 }
 
 // Settle waits until the sources have listed everything that names ask for and the State is not older

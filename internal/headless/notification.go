@@ -23,22 +23,19 @@ func FindingJSON(f *diagnose.Finding) json.RawMessage {
 }
 
 type noticeJSON struct {
-	V           int             `json:"v"`
-	At          *string         `json:"at"`
-	Event       notify.Event    `json:"event"`
-	ID          *string         `json:"id"`
-	Environment *string         `json:"environment"`
-	Text        string          `json:"text"`
-	Finding     json.RawMessage `json:"finding"`
-	Returns     int             `json:"returns"`
-	Counts      *countsOfNotice `json:"counts"`
+	V           int                  `json:"v"`
+	At          *string              `json:"at"`
+	Event       notify.Event         `json:"event"`
+	ID          *string              `json:"id"`
+	Environment *string              `json:"environment"`
+	Text        string               `json:"text"`
+	Finding     json.RawMessage      `json:"finding"`
+	Returns     int                  `json:"returns"`
+	Counts      map[notify.Event]int `json:"counts"`
 }
 
-type countsOfNotice struct {
-	Found      int `json:"found"`
-	Ended      int `json:"ended"`
-	FoundAgain int `json:"found_again"`
-}
+// counted are the events that are counted if there are too many, in the order of a sentence.
+var counted = [...]notify.Event{notify.Found, notify.FoundAgain, notify.Ended}
 
 // Notification returns what a receiver gets: one line of JSON. environment is the title of the config; "": it has none.
 func Notification(m *notify.Message, environment string) []byte {
@@ -47,7 +44,10 @@ func Notification(m *notify.Message, environment string) []byte {
 		Text: text(noticeText(m, environment)), Finding: m.Finding, Returns: m.Returns,
 	}
 	if m.Event == notify.More {
-		j.Counts = &countsOfNotice{m.Counts[notify.Found], m.Counts[notify.Ended], m.Counts[notify.FoundAgain]}
+		j.Counts = map[notify.Event]int{}
+		for _, e := range counted {
+			j.Counts[e] = m.Counts[e]
+		}
 	}
 	return lineOf(j)
 }
@@ -68,7 +68,7 @@ func noticeText(m *notify.Message, environment string) string {
 	switch m.Event {
 	case notify.More:
 		var counts []string
-		for _, e := range []notify.Event{notify.Found, notify.FoundAgain, notify.Ended} {
+		for _, e := range counted {
 			if n := m.Counts[e]; n > 0 {
 				counts = append(counts, format.Count(n)+" "+strings.ReplaceAll(string(e), "_", " "))
 			}

@@ -79,13 +79,13 @@ func namedParties(all []*fleet.Party, o OwnersOptions) (list []*fleet.Party, unk
 // textParties writes a table, or where names were asked for all about each.
 func textParties(out, diag io.Writer, s *sources.State, list []*fleet.Party, o OwnersOptions, now time.Time) error {
 	var b strings.Builder
-	if len(o.Names) == 0 && len(list) > 0 {
-		_ = align(&b, partyTable(list, o.By, now)) // a Builder takes all
-	}
-	if len(o.Names) > 0 {
+	switch {
+	case len(o.Names) > 0:
 		for _, p := range list {
 			textParty(&b, p, now)
 		}
+	case len(list) > 0:
+		_ = align(&b, partyTable(list, o.By, now)) // a Builder takes all
 	}
 	return errors.Join(writeText(diag, textSources(s, now)), writeText(out, b.String()))
 }

@@ -34,10 +34,13 @@ func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, o GetOp
 			fmt.Fprintf(&b, "nothing to show: no primitive was found; name what to look for, as %s\n", hints(s, o.Select))
 		}
 	}
-	if _, err := io.WriteString(diag, b.String()); err != nil || len(list) == 0 {
+	if err := writeText(diag, b.String()); err != nil || len(list) == 0 {
 		return err
 	}
-	return align(out, textTable(s, list, now))
+	if err := align(out, textTable(s, list, now)); err != nil {
+		return fmt.Errorf("writing: %w", err)
+	}
+	return nil
 }
 
 // textTable returns the heading and a line for each row. It has a column for the libraries of locks where

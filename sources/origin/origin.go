@@ -3,6 +3,7 @@ package origin
 import (
 	"cmp"
 	"net"
+	"slices"
 	"strings"
 
 	"coordtop/internal/ground/lazy"
@@ -31,17 +32,15 @@ const (
 	BySession           // the label, else the session
 )
 
-// String returns "host", "program" or "session".
-func (b By) String() string { return [...]string{"host", "program", "session"}[b] }
+var byWords = [...]string{"host", "program", "session"}
 
-// ByNamed returns the By of a word, and whether there is one.
-func ByNamed(word string) (By, bool) {
-	for b := ByHost; b <= BySession; b++ {
-		if b.String() == word {
-			return b, true
-		}
-	}
-	return ByHost, false
+// String returns "host", "program" or "session".
+func (b By) String() string { return byWords[b] }
+
+// ByNamed returns the By whose String is word; ok is false for any other word.
+func ByNamed(word string) (b By, ok bool) {
+	i := slices.Index(byWords[:], word)
+	return By(max(i, 0)), i >= 0
 }
 
 // Under returns the name under which everything of one origin is listed; "": nothing is known.
