@@ -142,13 +142,9 @@ func (f *finder) add(row *sources.Row) {
 	if !v.Problem() || v.Status == sources.StatusStale && !f.silent(f.status(row.Source)) {
 		return // it is being read anew: what it was is no finding
 	}
-	c := &problemRow{row: row, verdict: v, problem: f.in.Judge.Problems(row, f.in.Now)[0]}
-	terms := row.Terms
-	if len(terms) == 0 {
-		terms = f.past(row.Ref)
-	}
-	if n := len(terms); n > 0 && terms[n-1].End.How != sources.Unknown {
-		c.last = &terms[n-1]
+	c := &problemRow{row: row, verdict: v, problem: f.in.Judge.Problems(row, f.in.Now)[0], last: row.LastTerm()}
+	if len(row.Terms) == 0 {
+		c.last = (&sources.Row{Terms: f.past(row.Ref)}).LastTerm()
 	}
 	f.cases = append(f.cases, c)
 }

@@ -17,7 +17,7 @@ func (f *finder) oneByOne() {
 		case verdict.NoLeader:
 			one = f.gone(c)
 		case verdict.LongWait, verdict.Full:
-			one = f.longWait(c)
+			one = f.longWait(c.row)
 		case verdict.NoTTL:
 			one = f.endless(c)
 		case verdict.Late:

@@ -128,11 +128,10 @@ func modeWord(m sources.Mode) string {
 }
 
 // longWait explains a row for which somebody waits.
-func (f *finder) longWait(c *problemRow) Finding {
-	row := c.row
+func (f *finder) longWait(row *sources.Row) Finding {
 	one := Finding{Pattern: LongWait, Title: f.name(row.Ref) + " is waited for", Effect: f.waiting(row)}
 	if row.Limited() && row.Limit > 1 {
-		return f.permits(c, one)
+		return f.permits(row, one)
 	}
 	f.head(row, &one)
 	if len(row.Owners) == 0 {
@@ -166,7 +165,11 @@ func (f *finder) longWait(c *problemRow) Finding {
 		one.Effect = joined("; ", one.Effect, "if it is released: "+next)
 	}
 	one.Effect = joined("; ", one.Effect, vacuum(row))
-	one.Steps = append(one.Steps, f.freeing(c, o)...)
+	end := "release it by force if its owner is stuck"
+	if also := sources.AttrOf(o.Attrs, "also owns"); also != "" {
+		end += "; that ends its session, which also owns " + label(also)
+	}
+	one.Steps = append(one.Steps, Step{"ask who runs " + f.where(o), AtOwner, ""}, Step{end, AtActions, f.release(row, o)})
 	return one
 }
 
@@ -195,15 +198,6 @@ func blocker(row *sources.Row) *sources.Owner {
 		}
 	}
 	return best
-}
-
-// freeing returns the steps that lead to a release of what an owner has.
-func (f *finder) freeing(c *problemRow, o *sources.Owner) []Step {
-	end := "release it by force if its owner is stuck"
-	if also := sources.AttrOf(o.Attrs, "also owns"); also != "" {
-		end += "; that ends its session, which also owns " + label(also)
-	}
-	return []Step{{"ask who runs " + f.where(o), AtOwner, ""}, {end, AtActions, f.release(c.row, o)}}
 }
 
 // ownedFor says for how long an owner has owned; "": it is not known.
@@ -249,8 +243,7 @@ func (f *finder) head(row *sources.Row, one *Finding) {
 }
 
 // permits explains a semaphore for which somebody waits.
-func (f *finder) permits(c *problemRow, one Finding) Finding {
-	row := c.row
+func (f *finder) permits(row *sources.Row, one Finding) Finding {
 	one.Pattern, one.Reasons = PermitsTaken, []Reason{{"all permits are taken", Told}}
 	one.Title = f.name(row.Ref) + ": " + format.Count(int(row.Taken)) + " of " + format.Count(int(row.Limit)) + " permits taken"
 	if row.Taken < row.Limit {

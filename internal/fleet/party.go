@@ -41,8 +41,6 @@ type Party struct {
 	Seen    sources.Stamp // when it was last seen to take, renew or ask for something; How Unknown: it never was
 	Changes int           // how often what it owns or has lost changed hands in the last hour
 	Fall    Fall
-
-	fresh bool // a source of what it owns answers
 }
 
 // Waiting is a row that a party waits for.
@@ -71,7 +69,7 @@ func Parties(in *Input) []*Party {
 		if len(p.Owns)+len(p.Awaits)+len(p.Lost) == 0 {
 			continue // it only owned something within the hour
 		}
-		p.finish()
+		p.finish(in.State)
 		list = append(list, p)
 	}
 	slices.SortFunc(list, func(a, b *Party) int {
@@ -160,7 +158,6 @@ func (b *builder) owns(p *Party, row *sources.Row, i int) {
 	h.add(o, fresh)
 	h.Next, h.Names = b.next(p, row)
 	p.Owns = append(p.Owns, h)
-	p.fresh = p.fresh || fresh
 	b.has(p, row)
 	if row.Kind == sources.KindElection {
 		p.Leads++
@@ -219,12 +216,13 @@ func (p *Party) did(at sources.Stamp) {
 }
 
 // finish sorts what a party has, and sums up what falls with it.
-func (p *Party) finish() {
+func (p *Party) finish(st *sources.State) {
 	slices.Sort(p.Sources)
 	for i := range p.Owns {
 		p.Fall.add(&p.Owns[i])
 	}
-	if len(p.Owns) > 0 && !p.fresh && !p.Severity.Problem() {
+	answers := slices.ContainsFunc(p.Owns, func(h Holding) bool { return h.Row.Fresh(st) })
+	if len(p.Owns) > 0 && !answers && !p.Severity.Problem() {
 		p.Severity = verdict.Blind
 	}
 	slices.SortFunc(p.Owns, func(a, b Holding) int {
