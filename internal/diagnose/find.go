@@ -51,9 +51,7 @@ func ProblemRows(j *verdict.Judge, now time.Time) (list []*sources.Row) {
 // Find explains the problems of rows and sources, the gravest first.
 func Find(in *Input) []Finding {
 	f := &finder{in: in, labels: origin.Labels{}, graph: map[string][]wait{}}
-	for _, row := range f.gravest(in.Rows) {
-		f.add(row)
-	}
+	f.begin(in.Rows)
 	f.silentServers()
 	f.twoOwners()
 	f.restarts()
@@ -76,46 +74,44 @@ func Find(in *Input) []Finding {
 // them once a second would take all memory.
 const mostExplained = 2000
 
-// gravest returns at most mostExplained rows, the gravest and of these the oldest slots, and counts the others in one
-// Finding for each kind of problem of a source.
-func (f *finder) gravest(rows []*sources.Row) []*sources.Row {
-	if len(rows) <= mostExplained {
-		return rows
+// begin takes the rows that have a problem, the gravest and of these the oldest slots, and counts those that are too many
+// in one Finding for each kind of problem of a source.
+func (f *finder) begin(rows []*sources.Row) {
+	cases := make([]*problemRow, 0, len(rows))
+	for _, row := range rows {
+		v, _ := f.in.Judge.Weigh(row, f.in.Now)
+		if v.Problem() && (v.Status != sources.StatusStale || f.silent(f.status(row.Source))) { // else it is being read anew: what it was is no finding
+			cases = append(cases, &problemRow{row: row, verdict: v})
+		}
 	}
-	type graded struct {
-		*sources.Row
-		verdict.Verdict
+	slices.SortFunc(cases, func(a, b *problemRow) int {
+		return cmp.Or(cmp.Compare(a.verdict.Known, b.verdict.Known), cmp.Compare(a.row.Slot, b.row.Slot))
+	})
+	f.cases = cases[:min(len(cases), mostExplained)]
+	for _, c := range f.cases {
+		c.problem, c.last = f.in.Judge.Problems(c.row, f.in.Now)[0], c.row.LastTerm()
+		if len(c.row.Terms) == 0 {
+			c.last = (&sources.Row{Terms: f.past(c.row.Ref)}).LastTerm()
+		}
 	}
 	type kind struct {
 		source string
 		fault  verdict.Fault
 	}
-	order := make([]graded, len(rows))
-	for i, row := range rows {
-		v, _ := f.in.Judge.Weigh(row, f.in.Now)
-		order[i] = graded{row, v}
-	}
-	slices.SortFunc(order, func(a, b graded) int { return cmp.Or(cmp.Compare(a.Known, b.Known), cmp.Compare(a.Slot, b.Slot)) })
-	others := map[kind][]graded{}
-	most := make([]*sources.Row, 0, mostExplained)
-	for i, o := range order {
-		k := kind{o.Source, o.Lead}
-		switch {
-		case i < mostExplained:
-			most = append(most, o.Row)
-		case o.Problem() && o.Verdict.Status != sources.StatusStale:
-			others[k] = append(others[k], o)
+	others := map[kind][]*problemRow{}
+	for _, c := range cases[len(f.cases):] {
+		if k := (kind{c.row.Source, c.verdict.Lead}); c.verdict.Status != sources.StatusStale {
+			others[k] = append(others[k], c)
 		}
 	}
 	for k, list := range others {
 		f.found = append(f.found, Finding{
-			Pattern: TooMany, Severity: list[0].Known, Source: k.source, Hidden: len(list),
+			Pattern: TooMany, Severity: list[0].verdict.Known, Source: k.source, Hidden: len(list),
 			Title:   format.Count(len(list)) + " more " + k.fault.Chip() + " on " + f.source(k.source),
 			Reasons: []Reason{{"there are too many problems to explain each", Told}},
 			Steps:   []Step{{"look at them in the list", AtRow, command("get", k.source, "--problems")}},
 		})
 	}
-	return most
 }
 
 // finder is one call of Find.
@@ -134,19 +130,6 @@ type problemRow struct {
 	problem verdict.Problem // the gravest
 	last    *sources.Term   // that has ended, of a row without an owner; nil: none is known
 	taken   bool
-}
-
-// add judges a row.
-func (f *finder) add(row *sources.Row) {
-	v, _ := f.in.Judge.Weigh(row, f.in.Now)
-	if !v.Problem() || v.Status == sources.StatusStale && !f.silent(f.status(row.Source)) {
-		return // it is being read anew: what it was is no finding
-	}
-	c := &problemRow{row: row, verdict: v, problem: f.in.Judge.Problems(row, f.in.Now)[0], last: row.LastTerm()}
-	if len(row.Terms) == 0 {
-		c.last = (&sources.Row{Terms: f.past(row.Ref)}).LastTerm()
-	}
-	f.cases = append(f.cases, c)
 }
 
 func (f *finder) past(ref sources.Ref) []sources.Term {
