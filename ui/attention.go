@@ -36,6 +36,7 @@ const mutesEvery = 5 * time.Second
 type attention struct {
 	part
 	acting   *dialog.Acting
+	line     *typedLine
 	runbooks map[diagnose.Pattern]string
 	keeper   Muter // nil: nothing can be muted
 	at       time.Time
@@ -138,40 +139,72 @@ func (k *attention) able() bool {
 	return k.keeper != nil
 }
 
-// know acknowledges the problem of the row under the cursor, or ends that; on Pulse all that the finding explains.
+// know has a word and an end typed for an acknowledgement of what is under the cursor. If there is one already, know
+// ends that; a filter has others behind it, and is ended in the list.
 func (k *attention) know() tea.Cmd {
-	sc := k.scene
-	if at := sc.Pulse.List.Pos(); sc.Shown == screen.Pulse && at < len(sc.Findings) {
-		f := &sc.Findings[at]
-		pins := mute.PinsOf(sc.Rows.Judge(), f, sc.Now)
-		return k.ask(sc.Muted.Findings[at], mute.Mute{What: f.Title, Of: sources.Ref{Source: f.Source}, Pins: pins})
-	}
-	row, v := sc.Selected()
-	if row == nil || !v.Problem() {
-		k.host.Say("there is no problem to acknowledge here; " + sc.Keys.KeyOf(keys.Problems) + " shows only problems")
-		return nil
-	}
-	f, _ := sc.Because(row.Ref)
-	pins := mute.RowPins(sc.Rows.Judge(), row, f, sc.Now)
-	return k.ask(sc.Muted.Rows[row.Ref], mute.Mute{What: sc.Rows.Shown(row.Ref), Of: row.Ref, Pins: pins})
-}
-
-// ask asks for a word and an end of an acknowledgement, and keeps it. If there is one already, ask ends that; a filter
-// has others behind it, and is ended in the list.
-func (k *attention) ask(known *mute.Mute, m mute.Mute) tea.Cmd {
+	m, known := k.underCursor()
 	switch {
-	case !k.able():
+	case m == nil:
 	case known == nil:
-		dialog.Know(k.acting, m.What, func(word string, d time.Duration) tea.Cmd {
-			m.Text = word
-			return k.add(k.begun(m, d), "known for at most "+format.Age(d)+": "+k.scene.Keys.KeyOf(keys.Know)+" again ends it, :mutes lists it")
-		})
+		return k.line.begin(keys.InCommand, "know ")
 	case known.Filter != "":
 		k.host.Say("muted by the filter " + paint.Clean(known.Filter) + ": :mutes lists it, and ends it")
 	default:
 		return k.end(*known)
 	}
 	return nil
+}
+
+// underCursor returns an acknowledgement of the problem of the row under the cursor, on Pulse of all that the finding
+// explains, and the Mute that holds it back already. It says why if there is nothing to acknowledge, and returns nil.
+func (k *attention) underCursor() (m, known *mute.Mute) {
+	sc := k.scene
+	if !k.able() {
+		return nil, nil
+	}
+	if at := sc.Pulse.List.Pos(); sc.Shown == screen.Pulse && at < len(sc.Findings) {
+		sc.Pulse.List.Move(0) // the cursor stays on it while the line is typed
+		f := &sc.Findings[at]
+		pins := mute.PinsOf(sc.Rows.Judge(), f, sc.Now)
+		return &mute.Mute{What: f.Title, Of: sources.Ref{Source: f.Source}, Pins: pins}, sc.Muted.Findings[at]
+	}
+	row, v := sc.Selected()
+	if row == nil || !v.Problem() {
+		k.host.Say("there is no problem to acknowledge here; " + sc.Keys.KeyOf(keys.Problems) + " shows only problems")
+		return nil, nil
+	}
+	sc.Locks.Move(0)
+	f, _ := sc.Because(row.Ref)
+	pins := mute.RowPins(sc.Rows.Judge(), row, f, sc.Now)
+	return &mute.Mute{What: sc.Rows.Shown(row.Ref), Of: row.Ref, Pins: pins}, sc.Muted.Rows[row.Ref]
+}
+
+// knowBy acknowledges what is under the cursor, with a word for others and the length behind it.
+func (k *attention) knowBy(text string) tea.Cmd {
+	m, known := k.underCursor()
+	word, length, ok := k.lengthBehind(text, mute.KnownFor)
+	switch {
+	case m == nil || !ok:
+		return nil
+	case known != nil:
+		k.host.Say("it is known already: " + k.scene.Keys.KeyOf(keys.Know) + " ends that")
+		return nil
+	}
+	m.Text = word
+	return k.add(k.begun(*m, length), paint.Clean(m.What)+" is known for at most "+format.Age(length)+": "+k.scene.Keys.KeyOf(keys.Know)+" again ends it, :mutes lists it")
+}
+
+// lengthBehind returns a text and the length behind it, or the usual one if it has none. It says why the length cannot be.
+func (k *attention) lengthBehind(text string, usual time.Duration) (before string, length time.Duration, ok bool) {
+	before, length = text, usual
+	at := strings.LastIndexByte(text, ' ')
+	if d, ok := format.ParseLength(text[at+1:]); ok {
+		before, length = strings.TrimSpace(text[:max(at, 0)]), d
+	}
+	if ok = length > 0 && length <= mute.Longest; !ok {
+		k.host.Say("for how long? " + format.LengthForms + ", at most " + format.Age(mute.Longest))
+	}
+	return before, length, ok
 }
 
 // begun returns a Mute of that length about what is shown now, which is earlier than the clock while the picture is held.
@@ -185,10 +218,9 @@ func (k *attention) by(text string) tea.Cmd {
 	if !k.able() {
 		return nil
 	}
-	expr, length := text, mute.MutedFor
-	at := strings.LastIndexByte(text, ' ')
-	if d, ok := format.ParseLength(text[at+1:]); ok {
-		expr, length = strings.TrimSpace(text[:max(at, 0)]), d
+	expr, length, ok := k.lengthBehind(text, mute.MutedFor)
+	if !ok {
+		return nil
 	}
 	f := k.scene.Rows.Filter
 	f.Parse(expr, k.scene.Rows.Labels)
@@ -198,9 +230,6 @@ func (k *attention) by(text string) tea.Cmd {
 		return nil
 	case expr == "" || f.Expr.Empty():
 		k.host.Say("mute what? a filter, then for how long: :mute source=leases 2h")
-		return nil
-	case length == 0 || length > mute.Longest:
-		k.host.Say("for how long? " + format.LengthForms + ", at most " + format.Age(mute.Longest))
 		return nil
 	}
 	m := k.begun(mute.Mute{Filter: expr}, length)
@@ -236,6 +265,10 @@ func mutesHandlers() map[keys.Intent]handler {
 		keys.MuteBy: {
 			do:        func(m *model, text string) tea.Cmd { return m.attention.by(text) },
 			arguments: func(m *model, typed string) filter.Completion { return m.rowList.completeFilter(typed) },
+		},
+		keys.KnowBy: {
+			do:        func(m *model, text string) tea.Cmd { return m.attention.knowBy(text) },
+			arguments: oneOf(func(*model) []string { return nil }),
 		},
 		keys.Mutes: simply(func(m *model) { dialog.ShowMutes(&m.acting, m.attention.end) }),
 	}

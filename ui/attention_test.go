@@ -114,10 +114,10 @@ func TestIAcknowledgesTheProblemOfTheRowUnderTheCursor(t *testing.T) {
 	d.shows(t, "3 problems")
 	d.shows(t, "i I know it")
 	d.muting("i")
-	d.shows(t, "I know it: app:a")
-	d.muting("'deploy", "tab", "'2x", "enter")
-	d.shows(t, "write 30s, 1h30m or 7d, at most 30d")
-	d.muting("backspace", "backspace", "'2h", "enter")
+	d.shows(t, ":know ")
+	d.muting("'deploy 31d", "enter")
+	d.shows(t, "for how long? 30s, 1h30m or 7d, at most 30d")
+	d.muting("i", "'deploy 2h", "enter")
 	if len(keeper.list) != 1 {
 		t.Fatalf("%d are kept", len(keeper.list))
 	}
@@ -126,7 +126,7 @@ func TestIAcknowledgesTheProblemOfTheRowUnderTheCursor(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	d.shows(t, "2 problems · 1 muted")
-	d.shows(t, "known for at most 2h")
+	d.shows(t, "app:a is known for at most 2h")
 	if got, want := d.names(), []string{"app:b", "stuck", "app:a", "well"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -144,6 +144,8 @@ func TestIAcknowledgesTheProblemOfTheRowUnderTheCursor(t *testing.T) {
 		t.Fatalf("the cursor is on %s", d.cursor())
 	}
 	d.shows(t, "KNOWN until 14:00 by ana@jump: deploy; ")
+	d.command("know again")
+	d.shows(t, "it is known already: i ends that")
 	d.muting("i")
 	if len(keeper.list) != 0 {
 		t.Error("a second time it is ended")
@@ -171,7 +173,7 @@ func TestIDoesNothingWhereNothingIsWrongAndEscChangesNothing(t *testing.T) {
 	d.muting("i")
 	d.shows(t, "there is no problem to acknowledge here; ! shows only problems")
 	d.muting("g", "i", "'x", "esc")
-	if len(keeper.list) > 0 || d.acting.Open() {
+	if len(keeper.list) > 0 || d.line.context != 0 {
 		t.Error("esc changes nothing")
 	}
 	keeper.err = errors.New("disk\x1b[2J full")

@@ -134,7 +134,7 @@ type exportedMsg struct {
 func (x *exporter) write(f Form) tea.Cmd {
 	can := x.options.Export != nil
 	switch x.scene.Shown {
-	case screen.Pulse, screen.Audit:
+	case screen.Audit:
 		can = x.options.ExportTable != nil
 	case screen.Timeline:
 		can = f == FormText || x.options.Picture != nil
@@ -148,11 +148,12 @@ func (x *exporter) write(f Form) tea.Cmd {
 	if x.scene.Shown == screen.Timeline {
 		return x.writeTimeline(f, "coordtop-timeline-"+stamp)
 	}
-	switch x.scene.Shown {
-	case screen.Pulse:
-		return x.writeTable(f, "coordtop-pulse-"+stamp, "cause", findingTable(x.scene.Findings))
-	case screen.Audit:
-		return x.writeTable(f, "coordtop-audit-"+stamp, "action", x.audit.table())
+	if x.scene.Shown == screen.Audit {
+		export, table := x.options.ExportTable, x.audit.table()
+		return func() tea.Msg {
+			path, err := writeNew("coordtop-audit-"+stamp, func(w io.Writer) error { return export(w, f, table) })
+			return exportedMsg{path, "action", len(table) - 1, err}
+		}
 	}
 	var rows []*sources.Row
 	if len(x.scene.Marks) > 0 {
@@ -164,15 +165,6 @@ func (x *exporter) write(f Form) tea.Cmd {
 	return func() tea.Msg {
 		path, err := writeNew("coordtop-"+stamp, func(w io.Writer) error { return export(w, f, st, rows, now) })
 		return exportedMsg{path, "row", len(rows), err}
-	}
-}
-
-// writeTable writes a table of things, with a heading.
-func (x *exporter) writeTable(f Form, name, thing string, table [][]string) tea.Cmd {
-	export := x.options.ExportTable
-	return func() tea.Msg {
-		path, err := writeNew(name, func(w io.Writer) error { return export(w, f, table) })
-		return exportedMsg{path, thing, len(table) - 1, err}
 	}
 }
 
@@ -223,4 +215,12 @@ func (m *model) quitKeeping() tea.Cmd {
 	lines := m.picture().Lines
 	m.acting.Kept = lines[:max(len(lines)-1, 0)] // the hints would be about keys of another program
 	return m.acting.Quit()
+}
+
+// aborting is the command that does what ctrl-\ does to a program whose terminal is not raw.
+func (m *model) aborting() tea.Msg {
+	if m.options.Abort != nil {
+		m.options.Abort()
+	}
+	return nil
 }

@@ -109,14 +109,7 @@ func boardHandlers() map[keys.Intent]handler {
 		keys.UTC:       simply(func(m *model) { m.utc = !m.utc; m.second() }),
 		keys.Redraw:    asking(func(*model) tea.Cmd { return tea.ClearScreen }),
 		keys.Suspend:   asking((*model).suspend),
-		keys.Abort: asking(func(m *model) tea.Cmd { // as ctrl-\ does to a program whose terminal is not raw
-			return func() tea.Msg {
-				if m.options.Abort != nil {
-					m.options.Abort()
-				}
-				return nil
-			}
-		}),
+		keys.Abort:     asking(func(m *model) tea.Cmd { return m.aborting }),
 	}
 }
 

@@ -15,7 +15,7 @@ func TestHelpNamesEveryKey(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
 	d := hand(a)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 220})
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 230})
 	d.press("?")
 	named := map[keys.Intent]string{} // the keys that stand on a line before one of the intent's texts
 	for line := range strings.Lines(d.text()) {

@@ -82,7 +82,7 @@ type host interface {
 func (m *model) addParts() {
 	shared, o := part{&m.Scene, m.feeds, m}, &m.options
 	m.rowList = &rowList{part: shared, filtering: filterLine{input: dialog.NewInput()}}
-	m.attention = &attention{part: shared, acting: &m.acting, keeper: o.Mutes, runbooks: o.Runbooks}
+	m.attention = &attention{part: shared, acting: &m.acting, line: &m.line, keeper: o.Mutes, runbooks: o.Runbooks}
 	m.pulse = &pulsePart{part: shared, list: m.rowList, attention: m.attention, decided: o.Start != StartAuto || o.Feed == nil}
 	m.timeline = &timelinePart{part: shared, acting: &m.acting, options: o}
 	m.past = &pastReader{part: shared, history: o.History, sums: &m.timeline.sums, arrived: m.timeline.land}

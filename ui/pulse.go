@@ -2,14 +2,12 @@ package ui
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"coordtop/internal/diagnose"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
-	"coordtop/ui/paint"
 	"coordtop/ui/screen"
 )
 
@@ -139,21 +137,4 @@ func (p *pulsePart) text() string {
 		return strings.TrimSuffix(f.Text(p.scene.Now), "\n")
 	}
 	return ""
-}
-
-// findingTable is what is wrong, for use elsewhere.
-func findingTable(list []diagnose.Finding) [][]string {
-	table := [][]string{{"SEVERITY", "PATTERN", "WHAT", "SOURCE", "SINCE", "WHY", "EFFECT", "NEXT", "RUNBOOK", "ROWS"}}
-	for i := range list {
-		f, since := &list[i], ""
-		if f.Since.How != sources.Unknown {
-			since = f.Since.At.Format(time.RFC3339)
-		}
-		line := []string{f.Severity.String(), f.Pattern.String(), f.Title, f.Source, since, f.Cause(), f.Effect, f.Next(), f.Runbook, strconv.Itoa(len(f.Rows))}
-		for j := range line {
-			line[j] = paint.Clean(line[j])
-		}
-		table = append(table, line)
-	}
-	return table
 }

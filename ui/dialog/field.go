@@ -8,7 +8,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"coordtop/internal/ground/format"
-	"coordtop/internal/mute"
 	"coordtop/ui/paint"
 )
 
@@ -23,13 +22,11 @@ const (
 	fieldWait
 	fieldReason
 	fieldName
-	fieldWord
-	fieldEnd
 )
 
 // fieldNames are the labels of fields.
 var fieldNames = [...]string{fieldData: "data", fieldMode: "mode", fieldPermits: "permits", fieldLimit: "limit", fieldWait: "wait",
-	fieldReason: "reason", fieldName: "type the name to confirm", fieldWord: "word", fieldEnd: "for"}
+	fieldReason: "reason", fieldName: "type the name to confirm"}
 
 // field is an input of a box: a line, or several lines for data.
 type field struct {
@@ -125,10 +122,6 @@ func (f *field) wrong() string {
 	case f.kind == fieldWait:
 		if d, ok := format.ParseLength(v); v != waitForever && (!ok || d == 0) {
 			return "write " + format.LengthForms + ", or forever"
-		}
-	case f.kind == fieldEnd:
-		if d, ok := format.ParseLength(v); !ok || d == 0 || d > mute.Longest {
-			return "write " + format.LengthForms + ", at most " + format.Age(mute.Longest)
 		}
 	case f.kind == fieldPermits || f.kind == fieldLimit:
 		if n, err := strconv.ParseUint(v, 10, 64); err != nil || n == 0 {

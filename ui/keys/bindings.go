@@ -112,7 +112,7 @@ const (
 
 // Acts reports whether an intent begins an action, or allows one.
 func (i Intent) Acts() bool {
-	return i == Arm || i == Actions || i == Crash || i == AcquireBy || i == CampaignBy || i == Know || i == MuteBy
+	return i == Arm || i == Actions || i == Crash || i == AcquireBy || i == CampaignBy || i == Know || i == KnowBy || i == MuteBy
 }
 
 // Context is a set of the places in which a key works.
@@ -143,7 +143,6 @@ const (
 	InWindow   // the menu of windows
 	InLaneSort // the menu of orders of lanes
 	InPicture  // the menu of exports of the Timeline
-	InKnown    // the box of an acknowledgement: keys without a binding are text
 	InReplay   // any screen that shows the past: its bindings come before those of the screen
 	InOwners
 	InParty // all about one party of the Owners screen
@@ -154,7 +153,7 @@ const (
 	inLogs    = InEvents | InAudit | InTimeline // lists to which the filter applies
 	inTexts   = InInput | InCommand | InHelpText
 	inMenus   = InSort | InCopy | InExport | InKeep | InWindow | InLaneSort | InPicture // closed by any key
-	InDialogs = InMenu | InBox | InChanged | InQuestion | InLeave | InKnown
+	InDialogs = InMenu | InBox | InChanged | InQuestion | InLeave
 	inAll     = InViews | inTexts | inMenus | InDialogs
 )
 
@@ -273,10 +272,6 @@ func DialogBindings() []Binding {
 		{Anew, InChanged, []string{"r"}, "decide anew", "decide anew, about the row as it is now"},
 		{PageUp, InBox | InQuestion | InChanged, []string{"pgup"}, "", "back, where a box is longer than the screen"},
 		{PageDown, InBox | InQuestion | InChanged, []string{"pgdown"}, "", "on, where a box is longer than the screen"},
-		{NextField, InKnown, []string{"tab"}, "next", "next field"},
-		{PreviousField, InKnown, []string{"shift+tab"}, "", "previous field"},
-		{Press, InKnown, []string{"enter"}, "I know it", "acknowledge the problem"},
-		{Cancel, InKnown, []string{"esc"}, "cancel", "change nothing"},
 		{Yes, InQuestion, []string{"y"}, "yes", "yes"},
 		{No, InQuestion | InLeave, []string{"n", "enter"}, "no", "no"},
 		{ResignAll, InLeave, []string{"r"}, "", "resign all that we hold, and quit"},

@@ -107,7 +107,7 @@ func Rebound(table Table, changed map[string][]string) Table {
 		b := &out[i]
 		usual := usualKeys(table, b.Intent)
 		keys := slices.DeleteFunc(slices.Clone(changed[string(b.Intent)]), func(k string) bool {
-			return b.Context&(inTexts|InBox|InKnown) != 0 && isLetter(k) || slices.Contains(usual, k) && !slices.Contains(b.Keys, k)
+			return b.Context&(inTexts|InBox) != 0 && isLetter(k) || slices.Contains(usual, k) && !slices.Contains(b.Keys, k)
 		})
 		onlyCommands := !slices.ContainsFunc(b.Keys, func(k string) bool { return !isCommand(k) })
 		if len(keys) == 0 || onlyCommands || fixed(b.Intent) {
@@ -183,7 +183,7 @@ func ActionNames() []string {
 // confirm a box by a habit from elsewhere.
 func fixed(i Intent) bool {
 	return isAction(i) && !slices.ContainsFunc(Bindings(), func(b Binding) bool {
-		return b.Intent == i && b.Context&^(InBox|InChanged|InQuestion|InLeave|InKeep|InKnown) != 0
+		return b.Intent == i && b.Context&^(InBox|InChanged|InQuestion|InLeave|InKeep) != 0
 	})
 }
 

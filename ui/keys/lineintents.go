@@ -11,6 +11,7 @@ const (
 	SourceIs Intent = "source"
 	SortBy   Intent = "sort-by"
 	UTC      Intent = "utc"
+	KnowBy   Intent = "know"
 	MuteBy   Intent = "mute"
 	Mutes    Intent = "mutes"
 
@@ -54,11 +55,12 @@ func lineBindings() []Binding {
 		{Unmark, InLocks, []string{"u"}, "", "clear all marks"},
 		{Copy, inRow, []string{"y"}, "copy", "copy name, owner, JSON or command (or of marked rows)"},
 		{Copy, InPulse, []string{"y"}, "copy", "copy what is wrong, why, and what to do next, as text"},
-		{Export, InPulse | InLocks | InAudit | InTimeline, []string{"e"}, "export", "write what is shown, or is marked, to a file here"},
+		{Export, InLocks | InAudit | InTimeline, []string{"e"}, "export", "write what is shown, or is marked, to a file here"},
 		{Mouse, InScreens, []string{"m", ":mouse"}, "", "mouse on or off; off, the terminal selects text"},
 		{FilterBy, InCommand, []string{":filter EXPR"}, "", "show only what is asked for; nothing: all"},
 		{SourceIs, InCommand, []string{":source NAME|all"}, "", "only rows of that source"},
 		{SortBy, InCommand, []string{":sort COLUMN"}, "", "order the list; the same again reverses"},
+		{KnowBy, InCommand, []string{":know WORD LENGTH"}, "", "acknowledge the problem under the cursor: a word for others, and for how long"},
 		{MuteBy, InCommand, []string{":mute FILTER LENGTH"}, "", "do not count the problems of what the filter selects, for 1h or so long"},
 		{Mutes, InCommand, []string{":mutes"}, "", "what is muted, until when, by whom; enter ends one"},
 		{AcquireBy, InCommand, []string{":acquire NAME"}, "", "open the box that acquires the row of that name"},
