@@ -47,7 +47,8 @@ func (a *alerts) second() {
 
 // news returns what is new since the person looked, and can be called for at now; "": nothing.
 func (a *alerts) news(findings []diagnose.Finding, now time.Time) (text string) {
-	seen, more := map[sources.Ref]bool{}, 0
+	seen := map[sources.Ref]bool{}
+	var calls []*diagnose.Finding
 	for i := range findings {
 		f := &findings[i]
 		if f.Severity != verdict.Bad {
@@ -55,25 +56,22 @@ func (a *alerts) news(findings []diagnose.Finding, now time.Time) (text string) 
 		}
 		refs := f.Refs()
 		fresh := a.away && slices.ContainsFunc(refs, func(ref sources.Ref) bool { return !a.seen[ref] })
-		last, called := a.last[f.Pattern]
-		later := fresh && called && last != now && now.Sub(last).Abs() < callEvery
+		later := fresh && now.Sub(a.last[f.Pattern]).Abs() < callEvery
 		for _, ref := range refs {
 			seen[ref] = !later || a.seen[ref]
 		}
-		switch {
-		case !fresh || later:
-			continue
-		case text == "":
-			text = f.Title
-		default:
-			more++
+		if fresh && !later {
+			calls = append(calls, f)
 		}
+	}
+	a.seen = seen
+	for _, f := range calls {
 		a.last[f.Pattern] = now
 	}
-	if a.seen = seen; more > 0 {
-		text += ", and " + format.Count(more) + " more"
+	if len(calls) == 0 {
+		return ""
 	}
-	return text
+	return calls[0].Title + paint.When(len(calls) > 1, ", and "+format.Count(len(calls)-1)+" more")
 }
 
 // send returns the command that makes the terminal call; nil: nothing is due.

@@ -37,6 +37,7 @@ type attention struct {
 	part
 	acting   *dialog.Acting
 	line     *typedLine
+	pulse    *pulsePart
 	runbooks map[diagnose.Pattern]string
 	keeper   Muter // nil: nothing can be muted
 	at       time.Time
@@ -162,11 +163,11 @@ func (k *attention) underCursor() (m, known *mute.Mute) {
 	if !k.able() {
 		return nil, nil
 	}
-	if at := sc.Pulse.List.Pos(); sc.Shown == screen.Pulse && at < len(sc.Findings) {
+	if sc.Shown == screen.Pulse && len(sc.Findings) > 0 {
+		f := k.pulse.finding()
 		sc.Pulse.List.Move(0) // the cursor stays on it while the line is typed
-		f := &sc.Findings[at]
 		pins := mute.PinsOf(sc.Rows.Judge(), f, sc.Now)
-		return &mute.Mute{What: f.Title, Of: sources.Ref{Source: f.Source}, Pins: pins}, sc.Muted.Findings[at]
+		return &mute.Mute{What: f.Title, Of: sources.Ref{Source: f.Source}, Pins: pins}, sc.Muted.Findings[sc.Pulse.List.Pos()]
 	}
 	row, v := sc.Selected()
 	if row == nil || !v.Problem() {

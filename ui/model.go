@@ -84,6 +84,7 @@ func (m *model) addParts() {
 	m.rowList = &rowList{part: shared, filtering: filterLine{input: dialog.NewInput()}}
 	m.attention = &attention{part: shared, acting: &m.acting, line: &m.line, keeper: o.Mutes, runbooks: o.Runbooks}
 	m.pulse = &pulsePart{part: shared, list: m.rowList, attention: m.attention, decided: o.Start != StartAuto || o.Feed == nil}
+	m.attention.pulse = m.pulse
 	m.timeline = &timelinePart{part: shared, acting: &m.acting, options: o}
 	m.past = &pastReader{part: shared, history: o.History, sums: &m.timeline.sums, arrived: m.timeline.land}
 	m.replay = &replay{part: shared, sums: &m.timeline.sums, timeline: m.timeline, list: m.rowList}

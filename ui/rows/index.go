@@ -84,7 +84,7 @@ func (x *Index) Update(st *sources.State, now time.Time) bool {
 	if x.st == nil {
 		x.origin, x.judge.Names = now, sources.Names{}
 	}
-	x.Filter.st, x.Filter.now = st, now
+	x.Filter.At(st, now)
 	x.st, x.judge.State = st, st
 	for len(x.entries) < len(st.Rows) {
 		x.entries = append(x.entries, entry{})

@@ -1,8 +1,6 @@
 package rows
 
 import (
-	"time"
-
 	"coordtop/sources"
 	"coordtop/sources/verdict"
 )
@@ -24,9 +22,3 @@ func (x *Index) Judge() *verdict.Judge {
 
 // ProblemRows returns the number of rows with a problem that is not muted.
 func (x *Index) ProblemRows() int { return x.BySeverity[verdict.Bad] + x.BySeverity[verdict.Warn] }
-
-// ProblemsOf lists the problems of a row at now.
-func (x *Index) ProblemsOf(row *sources.Row, now time.Time) []verdict.Problem {
-	j := x.judge
-	return j.Problems(row, now)
-}

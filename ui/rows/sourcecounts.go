@@ -15,20 +15,17 @@ type SourceCounts struct {
 }
 
 // BySource counts the rows of each source as they were judged last. It takes as long as there are rows.
-func (x *Index) BySource() map[string]SourceCounts {
-	all := map[string]*SourceCounts{}
-	var c *SourceCounts
-	last := ""
+func (x *Index) BySource() map[string]*SourceCounts {
+	counts := map[string]*SourceCounts{}
 	for i := range x.entries {
 		row := x.entries[i].row
 		if row == nil {
 			continue
 		}
-		if c == nil || row.Source != last {
-			if last = row.Source; all[last] == nil {
-				all[last] = &SourceCounts{}
-			}
-			c = all[last]
+		c := counts[row.Source]
+		if c == nil {
+			c = &SourceCounts{}
+			counts[row.Source] = c
 		}
 		if row.Kind == sources.KindElection && len(row.Owners) > 0 {
 			c.Led++
@@ -36,20 +33,11 @@ func (x *Index) BySource() map[string]SourceCounts {
 		if x.entries[i].v.Faults.Has(verdict.NoLeader) {
 			c.Leaderless++
 		}
-		if row.Queue.How == sources.Unknown {
-			continue
-		}
-		c.Queued = true
-		if c.Waiting += row.Queue.Len; row.Queue.Len == 0 {
-			continue
-		}
-		if s := row.Queue.WaitingSince(); s.How != sources.Unknown && (c.Longest.How == sources.Unknown || s.At.Before(c.Longest.At)) {
+		c.Queued = c.Queued || row.Queue.How != sources.Unknown
+		c.Waiting += row.Queue.Len
+		if s := row.Queue.WaitingSince(); row.Queue.Len > 0 && s.How != sources.Unknown && (c.Longest.How == sources.Unknown || s.At.Before(c.Longest.At)) {
 			c.Longest = s
 		}
-	}
-	counts := make(map[string]SourceCounts, len(all))
-	for name, c := range all {
-		counts[name] = *c
 	}
 	return counts
 }

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"maps"
 	"time"
 
 	"coordtop/sources"
@@ -9,8 +10,15 @@ import (
 // Tally counts what changed hands in the last hour, by source. It counts events as they arrive, so it also knows
 // those that a Log has dropped since. The zero Tally is empty.
 type Tally struct {
-	From    time.Time // of the oldest event that was counted
-	sources map[string]*tallied
+	From   time.Time // of the oldest event that was counted
+	newest int64     // step
+	steps  map[int64]map[tallied]int
+}
+
+// tallied is what is counted apart in a step. Source "": all sources.
+type tallied struct {
+	source string
+	what   Change
 }
 
 // Change is a kind of change that a Tally counts.
@@ -28,51 +36,38 @@ const (
 // tallyStep is the length of the stretches of time that are counted apart, and tallySteps their number.
 const (
 	tallyStep  = 10 * time.Second
-	tallySteps = int(time.Hour / tallyStep)
+	tallySteps = int64(time.Hour / tallyStep)
 )
 
-// tallied has the counts of a source, those of each step at its remainder.
-type tallied struct {
-	newest int64 // step
-	counts [changes][tallySteps]uint32
-}
-
-// add counts an event, unless it is more than an hour older than the newest one of its source.
+// add counts an event.
 func (t *Tally) add(e *sources.Event) {
+	given := e.Kind == sources.EventReleased && e.Cause == sources.CauseReleased && !e.Loss
 	is := [changes]bool{
 		AnyChange:  e.Kind == sources.EventAcquired || e.Kind == sources.EventOwnerChanged || e.Kind == sources.EventCountChanged,
 		HandedOver: e.Kind == sources.EventOwnerChanged && !e.Loss,
+		Resigned:   given && e.RefKind == sources.KindElection,
+		Released:   given && e.RefKind != sources.KindElection,
 	}
-	given := e.Kind == sources.EventReleased && e.Cause == sources.CauseReleased && !e.Loss
-	is[Resigned], is[Released] = given && e.RefKind == sources.KindElection, given && e.RefKind != sources.KindElection
 	if is == ([changes]bool{}) {
 		return
 	}
 	if t.From.IsZero() || e.At.Before(t.From) {
 		t.From = e.At
 	}
-	if t.sources == nil {
-		t.sources = map[string]*tallied{}
+	if t.steps == nil {
+		t.steps = map[int64]map[tallied]int{}
 	}
-	of, step := t.sources[e.Ref.Source], stepOf(e.At)
-	if of == nil {
-		of = &tallied{newest: step}
-		t.sources[e.Ref.Source] = of
+	step := stepOf(e.At)
+	counts := t.steps[step]
+	if counts == nil {
+		counts = map[tallied]int{}
+		t.steps[step], t.newest = counts, max(t.newest, step)
+		maps.DeleteFunc(t.steps, func(old int64, _ map[tallied]int) bool { return old <= t.newest-tallySteps })
 	}
-	switch {
-	case step >= of.newest+int64(tallySteps):
-		*of = tallied{newest: step}
-	case step <= of.newest-int64(tallySteps):
-		return
-	}
-	for ; of.newest < step; of.newest++ {
-		for i := range of.counts {
-			of.counts[i][(of.newest+1)%int64(tallySteps)] = 0
-		}
-	}
-	for i := range is {
-		if is[i] {
-			of.counts[i][step%int64(tallySteps)]++
+	for what := range changes {
+		if is[what] {
+			counts[tallied{"", what}]++
+			counts[tallied{e.Ref.Source, what}]++
 		}
 	}
 }
@@ -82,13 +77,8 @@ func stepOf(at time.Time) int64 { return at.Unix() / int64(tallyStep/time.Second
 // Count returns how many changes of a source there were from the step of from on and before that of to. Source
 // "": of all.
 func (t *Tally) Count(source string, what Change, from, to time.Time) (n int) {
-	for name, of := range t.sources {
-		if source != "" && name != source {
-			continue
-		}
-		for step := max(stepOf(from), of.newest-int64(tallySteps)+1); step < min(stepOf(to), of.newest+1); step++ {
-			n += int(of.counts[what][step%int64(tallySteps)])
-		}
+	for step := max(stepOf(from), t.newest-tallySteps+1); step < min(stepOf(to), t.newest+1); step++ {
+		n += t.steps[step][tallied{source, what}]
 	}
 	return n
 }

@@ -67,7 +67,7 @@ func TestRowsAreCountedBySource(t *testing.T) {
 	x.Update(uitest.State(noon, uitest.Led("a", "o", noon), uitest.Lost("lost"), queued, other), noon)
 	got := x.BySource()
 	want := SourceCounts{Led: 2, Leaderless: 1, Waiting: 2, Queued: true, Longest: sources.Stamp{At: noon.Add(-time.Minute), How: sources.Told}}
-	if got[uitest.Redis] != want || got["b"] != (SourceCounts{Led: 1}) {
+	if *got[uitest.Redis] != want || *got["b"] != (SourceCounts{Led: 1}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -109,7 +109,7 @@ const leastTitle = 24
 // stateText returns a row's state in words.
 func stateText(sc *Scene, row *sources.Row, v verdict.Verdict) string {
 	text := v.Status.String()
-	for _, p := range sc.Rows.ProblemsOf(row, sc.Now) {
+	for _, p := range sc.Rows.Judge().Problems(row, sc.Now) {
 		if !p.Told {
 			text += ", " + p.Sentence
 		}

@@ -99,8 +99,8 @@ func locksScreen(sc *Scene) Frame {
 	return fixed(sc, append(lines, drawLower(sc, l)...))
 }
 
-// moreRows counts on the rule below the list the rows that have no room in it, and their problems: "5 more, 1 !".
-func moreRows(sc *Scene) (parts []paint.Part) {
+// moreRows counts on the rule below the list the rows that have no room in it, and their problems.
+func moreRows(sc *Scene) []paint.Part {
 	hidden := len(sc.Rows.Handles) - len(sc.Locks.Visible())
 	if hidden <= 0 {
 		return nil
@@ -111,14 +111,19 @@ func moreRows(sc *Scene) (parts []paint.Part) {
 			count[v.Known]--
 		}
 	}
-	parts = append(parts, sc.Theme.Dim.Text(" "+format.Count(hidden)+" more"))
-	for sev, n := range count {
+	return append(moreParts(sc, hidden, count), sc.Theme.Dim.Text(" "+strings.Repeat(sc.Theme.Glyphs.Rule, 2)))
+}
+
+// moreParts counts what has no room above a rule, and its problems: "5 more, 1 !".
+func moreParts(sc *Scene, hidden int, problems [verdict.Warn + 1]int) []paint.Part {
+	parts := []paint.Part{sc.Theme.Dim.Text(" " + format.Count(hidden) + " more")}
+	for sev, n := range problems {
 		if n > 0 {
 			st := sc.Theme.Severity(verdict.Severity(sev))
 			parts = append(parts, sc.Theme.Dim.Text(", "), st.Text(format.Count(n)+" "+sc.Theme.Marks[sev]))
 		}
 	}
-	return append(parts, sc.Theme.Dim.Text(" "+strings.Repeat(sc.Theme.Glyphs.Rule, 2)))
+	return parts
 }
 
 // drawLower draws the pane or the two panes below the list, and above them why the row under the cursor has a

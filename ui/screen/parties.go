@@ -21,16 +21,18 @@ type OwnersState struct {
 	Counted  time.Time           // when they were counted; zero: they were not yet
 	List     cursor.List[string] // their keys
 	byKey    map[string]*fleet.Party
-	problems int // the number of parties with a problem
+	problems [verdict.Warn + 1]int // parties by severity
 }
 
 // SetParties replaces the parties.
 func (s *OwnersState) SetParties(list []*fleet.Party, at time.Time) {
-	s.Counted, s.byKey, s.problems = at, make(map[string]*fleet.Party, len(list)), 0
+	s.Counted, s.byKey, s.problems = at, make(map[string]*fleet.Party, len(list)), [verdict.Warn + 1]int{}
 	found := make([]string, len(list))
 	for i, p := range list {
 		found[i], s.byKey[p.Key] = p.Key, p
-		s.problems += BoolInt(p.Severity.Problem())
+		if p.Severity.Problem() {
+			s.problems[p.Severity]++
+		}
 	}
 	s.List.SetKeys(found)
 }
@@ -92,11 +94,13 @@ func partyRule(sc *Scene, w int) string {
 		l.Put(sc.Theme.Dim, sc.Theme.Glyphs.Rule+" of all rows, whatever the filter ")
 	}
 	if more := sc.Owners.List.Len() - len(sc.Owners.List.Visible()); more > 0 {
-		bad := sc.Owners.problems
+		count := sc.Owners.problems
 		for _, key := range sc.Owners.List.Visible() {
-			bad -= BoolInt(sc.Owners.byKey[key].Severity.Problem())
+			if p := sc.Owners.byKey[key]; p.Severity.Problem() {
+				count[p.Severity]--
+			}
 		}
-		l.Put(sc.Theme.Dim, sc.Theme.Glyphs.Rule+" "+format.Count(more)+" more"+paint.When(bad > 0, ", "+format.Count(bad)+" with a problem")+" ")
+		l.Put(sc.Theme.Dim, sc.Theme.Glyphs.Rule).Parts(moreParts(sc, more, count)...).Skip(1)
 	}
 	return l.Rule().Done()
 }

@@ -36,32 +36,17 @@ func partyTitle(sc *Scene, p *fleet.Party, w int) string {
 	return l.Put("", text+"in "+paint.Count(len(p.Sources), "source")).Put(sc.Theme.Dim, ", "+seen).Done()
 }
 
-// partyWhy draws what is wrong with a party, each finding in at most so many lines.
-func partyWhy(sc *Scene, p *fleet.Party, w, most int) (lines []string) {
-	for _, f := range p.Findings {
-		for i, piece := range wrapIn(&sc.Theme, f.Title+": "+causeText(f), w-4, most) {
-			mark := paint.When(i == 0, sc.Theme.Marks[f.Severity])
-			lines = append(lines, sc.Theme.Line(w).Skip(1).Put(sc.Theme.Severity(f.Severity), mark).To(3).Put("", piece).Done())
-		}
-	}
-	return lines
-}
-
-// partyDies draws what happens if a party dies now.
-func partyDies(sc *Scene, p *fleet.Party, w int) (lines []string) {
-	const title = "IF IT DIES NOW"
-	for i, piece := range paint.Wrap(p.Outcome(sc.Now), w-len(title)-3) {
-		lines = append(lines, sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, paint.When(i == 0, title)).To(len(title)+3).Put("", piece).Done())
-	}
-	return lines
-}
-
 // partyText draws a party in at most h lines: each finding about it in at most so many, what happens if it dies, and
 // what it owns, awaits and has lost. The last line counts those that have no room, and names the key that shows them.
 func partyText(sc *Scene, p *fleet.Party, w, h, most int, key keys.Intent) []string {
-	th, why := &sc.Theme, partyWhy(sc, p, w, most)
+	const dies = "IF IT DIES NOW"
+	th := &sc.Theme
+	var why []string
+	for _, f := range p.Findings {
+		why = append(why, hanging(sc, w, 3, th.Severity(f.Severity).Text(th.Marks[f.Severity]), f.Title+": "+causeText(f), most)...)
+	}
 	lines := append([]string{partyTitle(sc, p, w)}, why[:min(len(why), max(h/4, 2))]...)
-	lines = append(lines, partyDies(sc, p, w)...)
+	lines = append(lines, hanging(sc, w, len(dies)+3, th.Dim.Text(dies), p.Outcome(sc.Now), mostHoldings)...)
 	all := len(lines)
 	table := func(heads []string, n int, row func(i int) (*sources.Row, paint.Part, []paint.Part)) {
 		if n == 0 {

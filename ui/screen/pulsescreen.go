@@ -16,11 +16,11 @@ import (
 
 // PulseState is the state of the Pulse screen.
 type PulseState struct {
-	List   cursor.List[FindingKey]      // the findings
-	Whole  bool                         // each source has been read in full since the start, or does not answer
-	Calm   time.Time                    // since when nothing was found; zero: something is, or not enough is known
-	Counts map[string]rows.SourceCounts // by source
-	Acts   []sources.Event              // the last actions of people, the newest first
+	List   cursor.List[FindingKey]       // the findings
+	Whole  bool                          // each source has been read in full since the start, or does not answer
+	Calm   time.Time                     // since when nothing was found; zero: something is, or not enough is known
+	Counts map[string]*rows.SourceCounts // by source
+	Acts   []sources.Event               // the last actions of people, the newest first
 }
 
 // FindingKey identifies a Finding from one second to the next, as long as its first row stays.
@@ -127,15 +127,10 @@ func findingList(sc *Scene, w, h int) []string {
 	return draw(false)
 }
 
-// explain gives lines to the findings that are explained, of h lines: briefly all of them, then in full as many as
-// have room. The one under the cursor comes first, and in full at once if the person has chosen it.
-func explain(sc *Scene, first int, shown []diagnose.Finding, selected FindingKey, w, h int) [][]string {
-	details, room := make([][]string, len(shown)), h
-	grow := func(i, most int) {
-		had := len(details[i])
-		details[i] = detailLines(sc, &shown[i], w, min(room+had, max(most, had)))
-		room += had - len(details[i])
-	}
+// explain shares the room of so many lines among the findings that are explained. The one under the cursor comes first,
+// and has all that it needs if the person has chosen it.
+func explain(sc *Scene, first int, shown []diagnose.Finding, selected FindingKey, w, room int) [][]string {
+	details := make([][]string, len(shown))
 	var order []int
 	for i := range shown {
 		if KeyOf(&shown[i]) == selected {
@@ -144,13 +139,13 @@ func explain(sc *Scene, first int, shown []diagnose.Finding, selected FindingKey
 			order = append(order, i)
 		}
 	}
-	if len(order) > 0 && sc.Pulse.List.Moved() {
-		grow(order[0], room)
-	}
-	for _, most := range []int{briefDetail, h} {
-		for _, i := range order {
-			grow(i, most)
+	for n, i := range order {
+		most := max(briefDetail, room/(len(order)-n))
+		if n == 0 && sc.Pulse.List.Moved() {
+			most = room
 		}
+		details[i] = detailLines(sc, &shown[i], w, min(most, room))
+		room -= len(details[i])
 	}
 	return details
 }
@@ -232,53 +227,34 @@ const (
 	detailRows   = 5
 )
 
-// detailLines explains a finding in at most so many lines: why, what to do next, its runbook, and its rows. If not all
-// has room, only the cause may take more than a line.
-func detailLines(sc *Scene, f *diagnose.Finding, w, most int) (lines []string) {
-	put := func(name, text string, room int) {
+// detailLines explains a finding: why, what to do next, its runbook, and its rows. If they have no room in so many
+// lines, what is known of the cause and the first step have it.
+func detailLines(sc *Scene, f *diagnose.Finding, w, most int) []string {
+	text := func(name, text string, room int) []string {
 		indent := detailIndent + BoolInt(name != "")*detailName
-		for j, piece := range wrapIn(&sc.Theme, text, w-indent-1, room) {
-			l := sc.Theme.Line(w).Skip(detailIndent).Put(sc.Theme.Dim, paint.When(j == 0, name)).To(indent)
-			lines = append(lines, l.Put("", piece).Done())
-		}
+		return hanging(sc, w, indent, sc.Theme.Dim.Text("  "+name), text, room)
 	}
-	below := func(steps, room int) {
-		put("next", stepsText(sc, f, steps), room)
-		put("runbook", paint.Clean(f.Runbook), room)
-		if len(f.Rows) > 1 {
-			var names []string
-			for i := range f.Rows[:min(len(f.Rows), detailRows)] {
-				names = append(names, NameOf(sc, f.Rows[i].Ref))
-			}
-			put("rows", format.SomeOf(names, detailRows, len(f.Rows)), room)
-		}
+	var names []string
+	for i := range f.Rows[:min(len(f.Rows), detailRows)] {
+		names = append(names, NameOf(sc, f.Rows[i].Ref))
 	}
-	put("", causeText(f), most)
-	below(2, most)
+	lines := slices.Concat(text("", causeText(f), most), text("next", stepsText(sc, f, 2), most), text("runbook", paint.Clean(f.Runbook), most),
+		text("rows", paint.When(len(f.Rows) > 1, format.SomeOf(names, detailRows, len(f.Rows))), most))
 	if len(lines) > most {
-		lines = nil
-		below(1, 1)
-		rest := lines
-		lines = nil
-		put("", f.Brief(), max(most-len(rest), 1))
-		lines = append(lines, rest...)
+		lines = slices.Concat(text("", f.Brief(), max(most-1, 1)), text("next", stepsText(sc, f, 1), 1))
 	}
 	return lines[:min(len(lines), max(most, 0))]
 }
 
-// moreFindings counts the findings that had no room: "5 more, 1 !"; "": there are none.
-func moreFindings(sc *Scene) string {
+// moreFindings counts the findings that had no room: "5 more, 1 !"; nil: all had.
+func moreFindings(sc *Scene) []paint.Part {
 	first, n := visibleFindings(sc)
-	more := len(sc.Findings) - n
-	all, seen := gradesOf(sc, 0, len(sc.Findings)), gradesOf(sc, first, first+n)
-	if more <= 0 {
-		return ""
+	if n == len(sc.Findings) {
+		return nil
 	}
-	text := format.Count(more) + " more"
-	if bad := all[gradeBad] - seen[gradeBad]; bad > 0 {
-		text += ", " + format.Count(bad) + " " + sc.Theme.Marks[verdict.Bad]
-	}
-	return text + ": " + sc.Keys.KeyIn(keys.InPulse, keys.Down) + " "
+	bad := gradesOf(sc, 0, len(sc.Findings))[gradeBad] - gradesOf(sc, first, first+n)[gradeBad]
+	parts := moreParts(sc, len(sc.Findings)-n, [verdict.Warn + 1]int{verdict.Bad: bad})
+	return append(parts, sc.Theme.Dim.Text(": "+sc.Keys.KeyIn(keys.InPulse, keys.Down)+" "))
 }
 
 // calmLines say that nothing is wrong, and since when; or that this is not known.

@@ -1,12 +1,14 @@
 package screen
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
@@ -22,8 +24,8 @@ func pulseBelow(sc *Scene, w, h int) []string {
 		return nil
 	}
 	rule := sc.Theme.Line(w)
-	if more := moreFindings(sc); more != "" {
-		rule.Put(sc.Theme.Dim, strings.Repeat(sc.Theme.Glyphs.Rule, 3)).Put("", " "+more)
+	if more := moreFindings(sc); more != nil {
+		rule.Put(sc.Theme.Dim, strings.Repeat(sc.Theme.Glyphs.Rule, 3)).Parts(more...)
 	}
 	gap := sc.Theme.Line(w).Done()
 	lines := append([]string{gap, normalLife(sc, w), rule.Rule().Done()}, pulseSources(sc, w, max((h-1)/4, 2))...)
@@ -96,9 +98,9 @@ func pulseSources(sc *Scene, w, h int) []string {
 
 // sourceCells returns the cells of a source. What is not known of one that does not answer is "?".
 func sourceCells(sc *Scene, s *sources.SourceStatus, w int) []paint.Part {
-	th, h, c := &sc.Theme, sourceHealth(sc, s), sc.Pulse.Counts[s.Name]
+	th, h, c := &sc.Theme, sourceHealth(sc, s), cmp.Or(sc.Pulse.Counts[s.Name], &rows.SourceCounts{})
 	known := func(is bool, st paint.Style, text string) paint.Part {
-		if !is || !h.live {
+		if !is || !h.live || text == "?" {
 			return th.Dim.Text("?")
 		}
 		return st.Text(text)
@@ -112,11 +114,8 @@ func sourceCells(sc *Scene, s *sources.SourceStatus, w int) []paint.Part {
 		state = h.st.Text(h.text)
 	}
 	missing := paint.When(c.Leaderless > 0, th.Bad)
-	longest, wait := "", paint.Style("")
-	if c.Longest.How != sources.Unknown {
-		longest = th.Age(c.Longest, sc.Now)
-		wait = paint.When(sc.Now.Sub(c.Longest.At) >= sc.State.Thresholds.Wait, th.Warn)
-	}
+	late := c.Longest.How != sources.Unknown && sc.Now.Sub(c.Longest.At) >= sc.State.Thresholds.Wait
+	longest := paint.When(c.Waiting > 0, th.Age(c.Longest, sc.Now))
 	trip := time.Duration(0)
 	for _, scope := range scopesOf(sc, s) {
 		trip = max(trip, scope.About.RoundTrip)
@@ -125,7 +124,7 @@ func sourceCells(sc *Scene, s *sources.SourceStatus, w int) []paint.Part {
 	now := sc.Events.Tally.Count(s.Name, rows.AnyChange, sc.Now.Add(-time.Minute), sc.Now.Add(time.Minute))
 	return []paint.Part{h.st.Text(h.mark), paint.Plain(th.Cut(name, w/5)), state, paint.Plain(format.Count(s.Rows)),
 		known(true, "", format.Count(c.Led)), known(true, missing, format.Count(c.Leaderless)), known(c.Queued, "", format.Count(c.Waiting)),
-		known(c.Queued && (longest != "" || c.Waiting == 0), wait, longest), th.Dim.Text(changesStrip(sc, s, w)), known(true, "", format.Count(now)), slowest}
+		known(c.Queued, paint.When(late, th.Warn), longest), th.Dim.Text(changesStrip(sc, s, w)), known(true, "", format.Count(now)), slowest}
 }
 
 // fullPace is the least number of changes a minute that fills the height of a cell.
@@ -162,13 +161,9 @@ func changesStrip(sc *Scene, s *sources.SourceStatus, w int) string {
 // unobserved reports whether a scope was not observed at all in a stretch of time.
 func unobserved(scopes []*sources.Scope, from, to time.Time) bool {
 	for _, c := range scopes {
-		if c.Since.IsZero() || !to.After(c.Since) {
+		l := lane.Lane{Dark: c.Dark}
+		if c.Since.IsZero() || l.Observed(lane.Span{From: sources.Later(from, c.Since), To: to}) == 0 {
 			return true
-		}
-		for _, d := range c.Dark {
-			if !d.From.After(from) && (d.To.IsZero() || !d.To.Before(to)) {
-				return true
-			}
 		}
 	}
 	return len(scopes) == 0

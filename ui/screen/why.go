@@ -37,25 +37,25 @@ func whyLines(sc *Scene, w, n int) (lines []string) {
 	}
 	next := stepsText(sc, f, 2)
 	next += paint.When(f.Runbook != "", paint.When(next != "", "; ")+"runbook: "+paint.Clean(f.Runbook))
-	for i, piece := range wrapIn(th, text, w-indent, max(n-BoolInt(next != ""), 1)) {
-		lines = append(lines, th.Line(w).Skip(1).Put(st, paint.When(i == 0, head)).To(indent).Put("", piece).Done())
-	}
+	lines = hanging(sc, w, indent, st.Text(head), text, max(n-BoolInt(next != ""), 1))
 	if next != "" && len(lines) < n {
-		lines = append(lines, th.Line(w).Skip(1).Put(th.Dim, "NEXT").To(indent).Put("", th.Cut(next, w-indent)).Done())
+		lines = append(lines, hanging(sc, w, indent, th.Dim.Text("NEXT"), next, 1)...)
 	}
 	return lines
 }
 
-// wrapIn cuts a text into at most n lines of w cells. The last one ends in an ellipsis if there is more.
-func wrapIn(th *paint.Theme, text string, w, n int) []string {
-	pieces := paint.Wrap(text, w)
-	if n < 1 {
-		return nil
+// hanging draws a text in at most n lines, all from column indent on, with a head before the first one. The last line
+// ends in an ellipsis if there is more.
+func hanging(sc *Scene, w, indent int, head paint.Part, text string, n int) (lines []string) {
+	pieces := paint.Wrap(text, w-indent)
+	if len(pieces) > n && n > 0 {
+		pieces = append(pieces[:n-1:n-1], sc.Theme.Cut(strings.Join(pieces[n-1:], " "), w-indent))
 	}
-	if len(pieces) > n {
-		pieces = append(pieces[:n-1:n-1], th.Cut(strings.Join(pieces[n-1:], " "), w))
+	for _, piece := range pieces[:min(len(pieces), max(n, 0))] {
+		lines = append(lines, sc.Theme.Line(w).Skip(1).Put(head.Style, head.Text).To(indent).Put("", piece).Done())
+		head.Text = ""
 	}
-	return pieces
+	return lines
 }
 
 // causeText returns the cause of a Finding, and what it means for others.
