@@ -100,12 +100,7 @@ func (k *attention) diagnose() {
 	sc := k.scene
 	in := diagnose.Input{
 		Judge: sc.Rows.Judge(), Rows: sc.Rows.ProblemRowList(), Now: sc.Now, Began: sc.Started, Runbooks: k.runbooks,
-		Name: sc.Rows.Shown,
-	}
-	for i := range sc.Events.List {
-		if e := &sc.Events.List[i]; e.Kind == sources.EventAction {
-			in.Acts = append(in.Acts, *e)
-		}
+		Name: sc.Rows.Shown, Acts: sc.Events.Actions,
 	}
 	findings := diagnose.Find(&in)
 	muted := k.decide(k.list, findings)

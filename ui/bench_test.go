@@ -137,7 +137,8 @@ func BenchmarkOwnersFrame(b *testing.B) {
 			}
 			d := drive(newTestFeed(uitest.State(noon(), prims...)), Options{})
 			d.counted("4")
-			msg := partiesMsg{d.Owners.By, noon(), fleet.Parties(&fleet.Input{State: d.State, Now: noon(), By: d.Owners.By})}
+			in := fleet.Input{State: d.State, Now: noon(), By: d.Owners.By}
+			msg := partiesMsg{in, fleet.Parties(&in)}
 			for b.Loop() {
 				d.owners.running = true // nothing is counted meanwhile
 				d.send(msg)

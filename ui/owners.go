@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/fleet"
-	"coordtop/sources"
 	"coordtop/sources/origin"
 	"coordtop/ui/filter"
 	"coordtop/ui/paint"
@@ -23,14 +22,12 @@ type ownersPart struct {
 	list    *rowList
 	pulse   *pulsePart
 	running bool
-	of      *sources.State // that was counted last
-	by      origin.By
+	of      fleet.Input // that was counted last
 }
 
-// partiesMsg brings the parties.
+// partiesMsg brings the parties of an Input.
 type partiesMsg struct {
-	by      origin.By
-	at      time.Time
+	of      fleet.Input
 	parties []*fleet.Party
 }
 
@@ -41,18 +38,18 @@ func (o *ownersPart) count() tea.Cmd {
 		return nil
 	}
 	pace := time.Second + time.Duration(len(st.Rows)/countPace)*time.Second
-	if !s.Counted.IsZero() && o.by == s.By && (o.of == st || o.scene.Now.Sub(s.Counted).Abs() < pace) {
+	if !s.Counted.IsZero() && o.of.By == s.By && (o.of.State == st || o.scene.Now.Sub(s.Counted).Abs() < pace) {
 		return nil
 	}
-	o.running, o.of, o.by = true, st, s.By
 	in := fleet.Input{State: st, Now: o.scene.Now, By: s.By, Findings: o.scene.Findings}
-	return func() tea.Msg { return partiesMsg{in.By, in.Now, fleet.Parties(&in)} }
+	o.running, o.of = true, in
+	return func() tea.Msg { return partiesMsg{in, fleet.Parties(&in)} }
 }
 
 // have takes what was counted.
 func (o *ownersPart) have(msg partiesMsg) {
-	if o.running = false; msg.by == o.scene.Owners.By {
-		o.scene.Owners.SetParties(msg.parties, msg.at)
+	if o.running = false; msg.of.By == o.scene.Owners.By {
+		o.scene.Owners.SetParties(msg.parties, msg.of.Now)
 	}
 }
 

@@ -201,7 +201,7 @@ func TestOwnersAreCountedOnceASecondAndOnlyWhileShown(t *testing.T) {
 	if d.send(terminal.SecondMsg{}); !d.owners.running {
 		t.Error("they are not counted after a second")
 	}
-	d.owners.have(partiesMsg{by: d.Owners.By + 1, parties: []*fleet.Party{}})
+	d.owners.have(partiesMsg{of: fleet.Input{By: d.Owners.By + 1}, parties: []*fleet.Party{}})
 	if d.party() == "" {
 		t.Error("an answer for another grouping is taken")
 	}

@@ -35,7 +35,7 @@ func (p *pulsePart) begin() {
 // note notes since when nothing is wrong, and chooses the first screen. It runs once a second, after diagnose.
 func (p *pulsePart) note() {
 	s := &p.scene.Pulse
-	s.Whole = s.Whole || screen.SourcesWhole(p.scene)
+	s.Whole = s.Whole || len(p.scene.State.Sources) > 0 && screen.UnreadSources(p.scene) == 0
 	if len(p.scene.Findings) > 0 {
 		s.Calm = time.Time{}
 	} else if s.Whole && (s.Calm.IsZero() || s.Calm.After(p.scene.Now)) {
@@ -81,12 +81,7 @@ func (p *pulsePart) show() {
 		p.chosen = &p.scene.Findings[s.List.Pos()]
 	}
 	if !p.counted.Equal(p.scene.Now) || s.Counts == nil {
-		p.counted, s.Counts, s.Acts = p.scene.Now, p.scene.Rows.BySource(), nil
-		for e := range p.scene.Events.Newest {
-			if e.Kind == sources.EventAction && len(s.Acts) < screen.PulseActs {
-				s.Acts = append(s.Acts, *e)
-			}
-		}
+		p.counted, s.Counts = p.scene.Now, p.scene.Rows.BySource()
 	}
 	s.List.SetHeight(screen.PulseRows(p.scene))
 }

@@ -14,11 +14,11 @@ import (
 // of the recording come first.
 type Log struct {
 	List     []sources.Event
-	Missed   uint64    // dropped by the feed before we read them
-	Since    time.Time // of the oldest event that is known
-	seq      uint64    // of the event that was read last
+	Actions  []sources.Event // the last of them that were actions of people, also those that List has dropped since
+	Missed   uint64          // dropped by the feed before we read them
+	Since    time.Time       // of the oldest event that is known
+	seq      uint64          // of the event that was read last
 	renewals renewalLog
-	acts     []act // our actions, oldest first
 	Tally    Tally
 
 	fresh int    // loud events since the last second
@@ -36,21 +36,15 @@ const (
 	maxBatches = 10   // more is left for the next wake-up
 )
 
-// act is one of our actions, for the marks on strips.
-type act struct {
-	ref sources.Ref
-	at  time.Time
-}
-
-// keptActs bounds the actions with marks.
+// keptActs bounds the actions that are kept.
 const keptActs = 100
 
 // Acts returns when we acted on a row, oldest first.
 func (log *Log) Acts(ref sources.Ref) []time.Time {
 	var at []time.Time
-	for i := range log.acts {
-		if log.acts[i].ref == ref {
-			at = append(at, log.acts[i].at)
+	for i := range log.Actions {
+		if e := &log.Actions[i]; e.Ref == ref {
+			at = append(at, e.At)
 		}
 	}
 	return at
@@ -79,8 +73,8 @@ func (log *Log) Read(feed eventFeed) {
 				log.renewals.add(e)
 			}
 			if e.Kind == sources.EventAction {
-				log.acts = append(log.acts, act{e.Ref, e.At})
-				log.acts = log.acts[max(len(log.acts)-keptActs, 0):]
+				log.Actions = append(log.Actions, *e)
+				log.Actions = log.Actions[max(len(log.Actions)-keptActs, 0):]
 			}
 			if e.Kind.Happened() {
 				log.Tally.add(e)

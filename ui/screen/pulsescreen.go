@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -20,7 +21,6 @@ type PulseState struct {
 	Whole  bool                          // each source has been read in full since the start, or does not answer
 	Calm   time.Time                     // since when nothing was found; zero: something is, or not enough is known
 	Counts map[string]*rows.SourceCounts // by source
-	Acts   []sources.Event               // the last actions of people, the newest first
 }
 
 // FindingKey identifies a Finding from one second to the next, as long as its first row stays.
@@ -179,15 +179,12 @@ const (
 // findingLine draws a finding in one line: what is wrong, where, and since when; explained: its cause stands below.
 func findingLine(sc *Scene, f *diagnose.Finding, is grade, selected, explained bool, w int) string {
 	th := &sc.Theme
-	since, sinceCells, source := th.Age(f.Since, sc.Now), findingAge, paint.Clean(f.Source)
+	since, sinceCells, source := th.Age(f.Since, sc.Now), findingAge, cmp.Or(sourceName(sc, f.Source, w), "several")
 	if w >= wideFinding {
-		sinceCells, source = findingSince, typedSource(sc, f.Source)
+		sinceCells = findingSince
 		if since != "?" {
 			since = "since " + th.Roughly(f.Since) + paint.TimeOfDay(f.Since.At, sc.Now) + ", " + since
 		}
-	}
-	if f.Source == "" {
-		source = "several"
 	}
 	st, l := th.Severity(f.Severity), th.Line(w)
 	if is == gradeKnown {
@@ -210,11 +207,11 @@ func findingLine(sc *Scene, f *diagnose.Finding, is grade, selected, explained b
 	return l.Put(paint.When(is == gradeBad, st), paint.When(since != "?", since)).Done()
 }
 
-// typedSource returns the name of a source with its type: "redis leases".
-func typedSource(sc *Scene, name string) string {
+// sourceName returns the name of a source, on a wide screen with its type: "redis leases".
+func sourceName(sc *Scene, name string, w int) string {
 	for i := range sc.State.Sources {
-		if s := &sc.State.Sources[i]; s.Name == name && s.Type != name {
-			return paint.Clean(s.Type + " " + name)
+		if s := &sc.State.Sources[i]; w >= wideFinding && s.Name == name && s.Type != name {
+			name = s.Type + " " + name
 		}
 	}
 	return paint.Clean(name)
@@ -259,7 +256,7 @@ func moreFindings(sc *Scene) []paint.Part {
 
 // calmLines say that nothing is wrong, and since when; or that this is not known.
 func calmLines(sc *Scene, w int) []string {
-	l, waiting := sc.Theme.Line(w).Skip(1), len(sc.State.Sources)-wholeSources(sc)
+	l, waiting := sc.Theme.Line(w).Skip(1), UnreadSources(sc)
 	switch s := &sc.Pulse; {
 	case !s.Calm.IsZero():
 		l.Put(sc.Theme.Good, sc.Theme.Up).Skip(1).Put("", "All is well since "+paint.TimeOfDay(s.Calm, sc.Now)).Put(sc.Theme.Dim, ", as far as coordtop has seen")
@@ -271,26 +268,12 @@ func calmLines(sc *Scene, w int) []string {
 	return []string{sc.Theme.Line(w).Done(), l.Done()}
 }
 
-// SourcesWhole reports whether each source has been read in full, or is known not to answer.
-func SourcesWhole(sc *Scene) bool {
-	return len(sc.State.Sources) > 0 && wholeSources(sc) == len(sc.State.Sources)
-}
-
-func wholeSources(sc *Scene) (n int) {
+// UnreadSources counts the sources that were not read in full yet, and are not known to be silent.
+func UnreadSources(sc *Scene) (n int) {
 	for i := range sc.State.Sources {
-		n += BoolInt(sourceWhole(sc, &sc.State.Sources[i]))
+		s := &sc.State.Sources[i]
+		partly := slices.ContainsFunc(scopesOf(sc, s), func(c *sources.Scope) bool { return !c.Synced || c.About.Partial == sources.Reading })
+		n += BoolInt(s.Health == sources.HealthLive && partly || s.Health == sources.HealthConnecting && s.Err == nil)
 	}
 	return n
-}
-
-func sourceWhole(sc *Scene, s *sources.SourceStatus) bool {
-	if s.Health != sources.HealthLive {
-		return s.Err != nil || s.Health == sources.HealthStale
-	}
-	for _, c := range scopesOf(sc, s) {
-		if !c.Synced || c.About.Partial == sources.Reading {
-			return false
-		}
-	}
-	return true
 }

@@ -14,8 +14,8 @@ import (
 	"coordtop/ui/rows"
 )
 
-// PulseActs is the most actions of people that the Pulse screen lists.
-const PulseActs = 4
+// pulseActs is the most actions of people that the Pulse screen lists.
+const pulseActs = 4
 
 // pulseBelow draws what stands below the findings of a screen of h lines: what is normal, the sources, and the last
 // actions of people if there is room.
@@ -29,14 +29,14 @@ func pulseBelow(sc *Scene, w, h int) []string {
 	}
 	gap := sc.Theme.Line(w).Done()
 	lines := append([]string{gap, normalLife(sc, w), rule.Rule().Done()}, pulseSources(sc, w, max((h-1)/4, 2))...)
-	if len(sc.Pulse.Acts) == 0 || len(sc.Findings) > 0 && sc.Layout.Height < stackHeight {
+	acts := sc.Events.Actions
+	if len(acts) == 0 || len(sc.Findings) > 0 && sc.Layout.Height < stackHeight {
 		return lines
 	}
 	lines = append(lines, gap, sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "LAST ACTIONS").Done())
-	for i := range sc.Pulse.Acts {
-		e := &sc.Pulse.Acts[i]
-		l := sc.Theme.Line(w).Cell(sc.Theme.Dim, eventInstant(sc, e), eventTime).Skip(2).Put(sc.Theme.Notice, sc.Theme.Acted).Skip(1)
-		lines = append(lines, l.Put("", eventName(sc, e)).Skip(2).Put(sc.Theme.Dim, paint.Clean(e.Detail)).Done())
+	for _, e := range slices.Backward(acts[max(len(acts)-pulseActs, 0):]) {
+		l := sc.Theme.Line(w).Cell(sc.Theme.Dim, eventInstant(sc, &e), eventTime).Skip(2).Put(sc.Theme.Notice, sc.Theme.Acted).Skip(1)
+		lines = append(lines, l.Put("", eventName(sc, &e)).Skip(2).Put(sc.Theme.Dim, paint.Clean(e.Detail)).Done())
 	}
 	return lines
 }
@@ -105,10 +105,6 @@ func sourceCells(sc *Scene, s *sources.SourceStatus, w int) []paint.Part {
 		}
 		return st.Text(text)
 	}
-	name := paint.Clean(s.Name)
-	if w >= wideFinding {
-		name = typedSource(sc, s.Name)
-	}
 	state := th.Dim.Text("live")
 	if !h.live {
 		state = h.st.Text(h.text)
@@ -122,7 +118,7 @@ func sourceCells(sc *Scene, s *sources.SourceStatus, w int) []paint.Part {
 	}
 	slowest := known(trip > 0, "", format.Precise(trip))
 	now := sc.Events.Tally.Count(s.Name, rows.AnyChange, sc.Now.Add(-time.Minute), sc.Now.Add(time.Minute))
-	return []paint.Part{h.st.Text(h.mark), paint.Plain(th.Cut(name, w/5)), state, paint.Plain(format.Count(s.Rows)),
+	return []paint.Part{h.st.Text(h.mark), paint.Plain(th.Cut(sourceName(sc, s.Name, w), w/5)), state, paint.Plain(format.Count(s.Rows)),
 		known(true, "", format.Count(c.Led)), known(true, missing, format.Count(c.Leaderless)), known(c.Queued, "", format.Count(c.Waiting)),
 		known(c.Queued, paint.When(late, th.Warn), longest), th.Dim.Text(changesStrip(sc, s, w)), known(true, "", format.Count(now)), slowest}
 }

@@ -11,7 +11,6 @@ import (
 type Alert struct {
 	how     string // "bell" or "osc"
 	tmux    bool
-	asks    bool // the terminal is asked whether it takes OSC 99
 	takes99 bool
 	old     bool // it takes OSC 777 rather than OSC 9
 }
@@ -21,7 +20,6 @@ type Alert struct {
 func NewAlert(how string, env Environ) Alert {
 	a := Alert{how: how, tmux: env.Get("TMUX") != ""}
 	a.old = strings.HasPrefix(env.Get("TERM"), "rxvt") || env.Get("VTE_VERSION") != ""
-	a.asks = how == "osc" && !a.tmux // tmux does not pass the answer on
 	return a
 }
 
@@ -33,7 +31,7 @@ const query = "\x1b]99;i=coordtop:p=?;"
 
 // Query returns the question that the terminal has to be asked; "": none.
 func (a *Alert) Query() string {
-	if !a.asks {
+	if a.how != "osc" || a.tmux { // tmux does not pass the answer on
 		return ""
 	}
 	return query + "\x1b\\"
@@ -41,7 +39,7 @@ func (a *Alert) Query() string {
 
 // Answer takes a message of the program, which may be the answer to Query.
 func (a *Alert) Answer(msg any) {
-	if text, ok := msg.(fmt.Stringer); ok && a.asks && !a.takes99 { // Bubble Tea has no type for it, and quotes it
+	if text, ok := msg.(fmt.Stringer); ok && a.Query() != "" && !a.takes99 { // Bubble Tea has no type for it, and quotes it
 		a.takes99 = strings.Contains(text.String(), query[1:])
 	}
 }
