@@ -107,13 +107,13 @@ func (k *attention) diagnose() {
 	if muted.Fresh && !k.feeds.replaying() {
 		k.list, k.fresh = muted.Mutes, true
 	}
-	sc.Attention = screen.Attention{Findings: findings, Causes: map[sources.Ref]screen.Cause{}, Muted: muted}
+	sc.Attention = screen.Attention{Findings: findings, Causes: map[sources.Ref]int{}, Muted: muted}
 	if sc.Rows.Mute(func(ref sources.Ref) bool { return muted.Rows[ref] != nil }) {
 		sc.Locks.SetKeys(sc.Rows.Handles)
 	}
 	for i := range findings {
 		for j := range findings[i].Rows {
-			sc.Causes[findings[i].Rows[j].Ref] = screen.Cause{Finding: i, Row: j}
+			sc.Causes[findings[i].Rows[j].Ref] = i
 		}
 	}
 }
@@ -170,7 +170,7 @@ func (k *attention) underCursor() (m, known *mute.Mute) {
 		return nil, nil
 	}
 	sc.Locks.Move(0)
-	f, _ := sc.Because(row.Ref)
+	f := sc.Because(row.Ref)
 	pins := mute.RowPins(sc.Rows.Judge(), row, f, sc.Now)
 	return &mute.Mute{What: sc.Rows.Shown(row.Ref), Of: row.Ref, Pins: pins}, sc.Muted.Rows[row.Ref]
 }

@@ -21,7 +21,6 @@ type pulsePart struct {
 	attention *attention
 	decided   bool              // the first screen is settled
 	chosen    *diagnose.Finding // under the cursor when it was listed last; nil: none was
-	counted   time.Time         // the time that the sources were counted for
 }
 
 // begin explains the problems that are known as long as the first screen depends on them.
@@ -35,6 +34,7 @@ func (p *pulsePart) begin() {
 // note notes since when nothing is wrong, and chooses the first screen. It runs once a second, after diagnose.
 func (p *pulsePart) note() {
 	s := &p.scene.Pulse
+	s.Counts = nil // show counts anew
 	s.Whole = s.Whole || len(p.scene.State.Sources) > 0 && screen.UnreadSources(p.scene) == 0
 	if len(p.scene.Findings) > 0 {
 		s.Calm = time.Time{}
@@ -70,7 +70,7 @@ func (p *pulsePart) show() {
 	if was, ok := s.List.Selected(); ok && p.chosen != nil && !slices.Contains(keys, was) {
 		for i := range p.chosen.Rows {
 			if at, ok := p.scene.Causes[p.chosen.Rows[i].Ref]; ok {
-				s.List.Replace(was, keys[at.Finding])
+				s.List.Replace(was, keys[at])
 				break
 			}
 		}
@@ -80,8 +80,8 @@ func (p *pulsePart) show() {
 	if len(keys) > 0 {
 		p.chosen = &p.scene.Findings[s.List.Pos()]
 	}
-	if !p.counted.Equal(p.scene.Now) || s.Counts == nil {
-		p.counted, s.Counts = p.scene.Now, p.scene.Rows.BySource()
+	if s.Counts == nil {
+		s.Counts = p.scene.Rows.BySource()
 	}
 	s.List.SetHeight(screen.PulseRows(p.scene))
 }

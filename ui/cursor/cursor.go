@@ -75,6 +75,9 @@ func (l *List[K]) Visible() []K {
 	return l.keys[l.top:min(l.top+l.height, len(l.keys))]
 }
 
+// Top returns the position of the first visible row.
+func (l *List[K]) Top() int { return l.top }
+
 // Move moves the cursor by n rows, not further than the ends.
 func (l *List[K]) Move(n int) {
 	if len(l.keys) == 0 {

@@ -17,30 +17,33 @@ import (
 
 // OwnersState is the contents of the Owners screen.
 type OwnersState struct {
-	By       origin.By
-	Counted  time.Time           // when they were counted; zero: they were not yet
-	List     cursor.List[string] // their keys
-	byKey    map[string]*fleet.Party
-	problems [verdict.Warn + 1]int // parties by severity
+	By      origin.By
+	Counted time.Time           // when they were counted; zero: they were not yet
+	List    cursor.List[string] // their keys
+	parties []*fleet.Party
 }
 
-// SetParties replaces the parties.
+// SetParties replaces the parties. Those with a problem come first.
 func (s *OwnersState) SetParties(list []*fleet.Party, at time.Time) {
-	s.Counted, s.byKey, s.problems = at, make(map[string]*fleet.Party, len(list)), [verdict.Warn + 1]int{}
+	s.Counted, s.parties = at, list
 	found := make([]string, len(list))
 	for i, p := range list {
-		found[i], s.byKey[p.Key] = p.Key, p
-		if p.Severity.Problem() {
-			s.problems[p.Severity]++
-		}
+		found[i] = p.Key
 	}
 	s.List.SetKeys(found)
 }
 
 // Selected returns the party under the cursor; nil: there is none.
 func (s *OwnersState) Selected() *fleet.Party {
-	key, _ := s.List.Selected()
-	return s.byKey[key]
+	if len(s.parties) == 0 {
+		return nil
+	}
+	return s.parties[s.List.Pos()]
+}
+
+// visible returns the place of the first party that is visible, and that behind the last one.
+func (s *OwnersState) visible() (from, to int) {
+	return s.List.Top(), s.List.Top() + len(s.List.Visible())
 }
 
 // PartyRows returns the number of parties that are listed: as many as there are, up to half of the screen.
@@ -72,12 +75,11 @@ func ownersScreen(sc *Scene) Frame {
 	if w < wideParties {
 		g.Leave = []int{8, 6}
 	}
-	for i, key := range s.List.Visible() {
-		g.Add(partyCells(sc, s.byKey[key], w)...)
-		if key == p.Key {
-			g.Selected = i + 1
-		}
+	from, to := s.visible()
+	for _, p := range s.parties[from:to] {
+		g.Add(partyCells(sc, p, w)...)
 	}
+	g.Selected = s.List.Pos() - from + 1
 	lines = append(lines, g.Lines(&sc.Theme, w, 1)...)
 	lines = sc.Theme.Box(lines, w, n+2)
 	if left := h - len(lines); left > 1 {
@@ -93,12 +95,14 @@ func partyRule(sc *Scene, w int) string {
 	if !sc.Rows.Filter.Empty() || sc.Rows.Kind != sources.KindUnknown {
 		l.Put(sc.Theme.Dim, sc.Theme.Glyphs.Rule+" of all rows, whatever the filter ")
 	}
-	if more := sc.Owners.List.Len() - len(sc.Owners.List.Visible()); more > 0 {
-		count := sc.Owners.problems
-		for _, key := range sc.Owners.List.Visible() {
-			if p := sc.Owners.byKey[key]; p.Severity.Problem() {
-				count[p.Severity]--
+	from, to := sc.Owners.visible()
+	if more := len(sc.Owners.parties) - (to - from); more > 0 {
+		var count [verdict.Warn + 1]int
+		for i, p := range sc.Owners.parties {
+			if !p.Severity.Problem() {
+				break
 			}
+			count[p.Severity] += BoolInt(i < from || i >= to)
 		}
 		l.Put(sc.Theme.Dim, sc.Theme.Glyphs.Rule).Parts(moreParts(sc, more, count)...).Skip(1)
 	}

@@ -53,70 +53,63 @@ const briefDetail = 2
 // PulseRows returns the number of findings that are visible.
 func PulseRows(sc *Scene) int {
 	h := sc.Layout.Body() - 1 - len(pulseBelow(sc, sc.Layout.Width, sc.Layout.Body()))
-	return max(h-headingLines(gradesOf(sc, 0, len(sc.Findings)))-briefDetail, 1)
+	return max(h-headingLines(findingGroups(sc))-briefDetail, 1)
 }
 
-// grade is the group of a finding: as of its severity, or of what is known already.
-type grade uint8
-
-const (
-	gradeBad grade = iota
-	gradeWarn
-	gradeKnown
-	grades
-)
-
-func gradeAt(sc *Scene, i int) grade {
-	switch {
-	case i >= sc.Muted.Unmuted:
-		return gradeKnown
-	case sc.Findings[i].Severity == verdict.Bad:
-		return gradeBad
-	}
-	return gradeWarn
+// findingGroup is the findings [from, to) under one heading.
+type findingGroup struct {
+	title    string
+	st       paint.Style
+	from, to int
 }
 
-// gradesOf counts the findings [from, to) by grade.
-func gradesOf(sc *Scene, from, to int) (n [grades]int) {
-	for i := from; i < to; i++ {
-		n[gradeAt(sc, i)]++
+// findingGroups returns the groups that have findings.
+func findingGroups(sc *Scene) []findingGroup {
+	bad := 0
+	for needsPerson(sc, bad) {
+		bad++
 	}
-	return n
+	return slices.DeleteFunc([]findingGroup{
+		{"NEEDS A PERSON", sc.Theme.Bad, 0, bad},
+		{"WORTH A LOOK", sc.Theme.Warn, bad, sc.Muted.Unmuted},
+		{"KNOWN", sc.Theme.Dim, sc.Muted.Unmuted, len(sc.Findings)},
+	}, func(g findingGroup) bool { return g.from == g.to })
 }
 
-// headingLines is the number of lines of the headings of findings, with the empty lines between.
-func headingLines(n [grades]int) (lines int) {
-	for _, count := range n {
-		lines += 2 * BoolInt(count > 0)
-	}
-	return max(lines-1, 1)
+// headingLines is the number of lines of the headings, with the empty lines between.
+func headingLines(groups []findingGroup) int { return max(2*len(groups)-1, 1) }
+
+// needsPerson reports whether there is a finding at a place that needs a person, and is not muted.
+func needsPerson(sc *Scene, i int) bool {
+	return i < sc.Muted.Unmuted && sc.Findings[i].Severity == verdict.Bad
 }
 
 // findingList draws the visible findings in at most h lines: first a line for each, then, as far as there is room,
 // what explains the one under the cursor and those that need a person, and empty lines around that.
 func findingList(sc *Scene, w, h int) []string {
-	first, n := visibleFindings(sc)
+	first, n := sc.Pulse.List.Top(), len(sc.Pulse.List.Visible())
 	if n == 0 {
 		return calmLines(sc, w)
 	}
-	shown := sc.Findings[first : first+n]
-	selected, _ := sc.Pulse.List.Selected()
-	details := explain(sc, first, shown, selected, w, h-n-headingLines(gradesOf(sc, first, first+n)))
+	groups := findingGroups(sc)
+	details := explain(sc, first, n, w, h-n-headingLines(groups))
 	draw := func(apart bool) (lines []string) {
 		gap, open := sc.Theme.Line(w).Done(), false // what stands above has more than a line
-		for i := range shown {
-			is := gradeAt(sc, first+i)
-			if i == 0 || is != gradeAt(sc, first+i-1) {
-				if i > 0 {
+		for i := first; i < first+n; i++ {
+			for _, g := range groups {
+				if i != max(g.from, first) || i >= g.to {
+					continue
+				}
+				if i > first {
 					lines = append(lines, gap)
 				}
-				lines, open = append(lines, gradeHeading(sc, is, w)), true
+				lines, open = append(lines, sc.Theme.Line(w).Skip(1).Put(g.st, g.title).Skip(1).Put("", format.Count(g.to-g.from)).Done()), true
 			}
 			explained := len(details[i]) > 0
 			if apart && (open || explained) {
 				lines = append(lines, gap)
 			}
-			lines = append(lines, findingLine(sc, &shown[i], is, KeyOf(&shown[i]) == selected, explained, w))
+			lines = append(lines, findingLine(sc, i, explained, w))
 			lines, open = append(lines, details[i]...), explained
 		}
 		return lines
@@ -129,42 +122,22 @@ func findingList(sc *Scene, w, h int) []string {
 
 // explain shares the room of so many lines among the findings that are explained. The one under the cursor comes first,
 // and has all that it needs if the person has chosen it.
-func explain(sc *Scene, first int, shown []diagnose.Finding, selected FindingKey, w, room int) [][]string {
-	details := make([][]string, len(shown))
-	var order []int
-	for i := range shown {
-		if KeyOf(&shown[i]) == selected {
-			order = slices.Insert(order, 0, i)
-		} else if gradeAt(sc, first+i) == gradeBad {
+func explain(sc *Scene, first, n, w, room int) map[int][]string {
+	details, order := map[int][]string{}, []int{sc.Pulse.List.Pos()}
+	for i := first; i < first+n; i++ {
+		if i != order[0] && needsPerson(sc, i) {
 			order = append(order, i)
 		}
 	}
-	for n, i := range order {
-		most := max(briefDetail, room/(len(order)-n))
-		if n == 0 && sc.Pulse.List.Moved() {
+	for at, i := range order {
+		most := max(briefDetail, room/(len(order)-at))
+		if at == 0 && sc.Pulse.List.Moved() {
 			most = room
 		}
-		details[i] = detailLines(sc, &shown[i], w, min(most, room))
+		details[i] = detailLines(sc, &sc.Findings[i], w, min(most, room))
 		room -= len(details[i])
 	}
 	return details
-}
-
-// visibleFindings returns the place of the first visible finding, and the number of them.
-func visibleFindings(sc *Scene) (first, n int) {
-	visible := sc.Pulse.List.Visible()
-	for len(visible) > 0 && first < len(sc.Findings) && KeyOf(&sc.Findings[first]) != visible[0] {
-		first++
-	}
-	return first, min(len(visible), len(sc.Findings)-first)
-}
-
-// gradeHeading draws the heading of the findings of a grade, with their number.
-func gradeHeading(sc *Scene, is grade, w int) string {
-	text := [...]string{"NEEDS A PERSON", "WORTH A LOOK", "KNOWN"}[is]
-	st := [...]paint.Style{sc.Theme.Bad, sc.Theme.Warn, sc.Theme.Dim}[is]
-	n := gradesOf(sc, 0, len(sc.Findings))[is]
-	return sc.Theme.Line(w).Skip(1).Put(st, text).Skip(1).Put("", format.Count(n)).Done()
 }
 
 // The widths of the columns of a finding's line.
@@ -177,8 +150,8 @@ const (
 )
 
 // findingLine draws a finding in one line: what is wrong, where, and since when; explained: its cause stands below.
-func findingLine(sc *Scene, f *diagnose.Finding, is grade, selected, explained bool, w int) string {
-	th := &sc.Theme
+func findingLine(sc *Scene, i int, explained bool, w int) string {
+	th, f, bad, selected := &sc.Theme, &sc.Findings[i], needsPerson(sc, i), i == sc.Pulse.List.Pos()
 	since, sinceCells, source := th.Age(f.Since, sc.Now), findingAge, cmp.Or(sourceName(sc, f.Source, w), "several")
 	if w >= wideFinding {
 		sinceCells = findingSince
@@ -187,7 +160,7 @@ func findingLine(sc *Scene, f *diagnose.Finding, is grade, selected, explained b
 		}
 	}
 	st, l := th.Severity(f.Severity), th.Line(w)
-	if is == gradeKnown {
+	if i >= sc.Muted.Unmuted {
 		st = th.Dim
 	}
 	if l.Cursor(selected); selected {
@@ -199,12 +172,12 @@ func findingLine(sc *Scene, f *diagnose.Finding, is grade, selected, explained b
 	}
 	names := min(mostSourceName, w/6)
 	end := w - 1 - sinceCells - 2 - names - 2
-	l.Skip(1).Put(paint.When(is == gradeBad, th.Strong), th.Cut(f.Title, end-l.X))
+	l.Skip(1).Put(paint.When(bad, th.Strong), th.Cut(f.Title, end-l.X))
 	if room := end - l.X - 2; !explained && room >= leastCause {
 		l.Skip(2).Put(th.Dim, th.Cut(f.Brief(), room))
 	}
 	l.To(end+2).Cell(th.Dim, source, names).Skip(2)
-	return l.Put(paint.When(is == gradeBad, st), paint.When(since != "?", since)).Done()
+	return l.Put(paint.When(bad, st), paint.When(since != "?", since)).Done()
 }
 
 // sourceName returns the name of a source, on a wide screen with its type: "redis leases".
@@ -245,11 +218,14 @@ func detailLines(sc *Scene, f *diagnose.Finding, w, most int) []string {
 
 // moreFindings counts the findings that had no room: "5 more, 1 !"; nil: all had.
 func moreFindings(sc *Scene) []paint.Part {
-	first, n := visibleFindings(sc)
+	first, n := sc.Pulse.List.Top(), len(sc.Pulse.List.Visible())
 	if n == len(sc.Findings) {
 		return nil
 	}
-	bad := gradesOf(sc, 0, len(sc.Findings))[gradeBad] - gradesOf(sc, first, first+n)[gradeBad]
+	bad := 0
+	for i := range sc.Findings {
+		bad += BoolInt(needsPerson(sc, i) && (i < first || i >= first+n))
+	}
 	parts := moreParts(sc, len(sc.Findings)-n, [verdict.Warn + 1]int{verdict.Bad: bad})
 	return append(parts, sc.Theme.Dim.Text(": "+sc.Keys.KeyIn(keys.InPulse, keys.Down)+" "))
 }

@@ -69,25 +69,21 @@ func normalLife(sc *Scene, w int) string {
 // pulseSources draws a table with a line for each source, those that do not answer first if not all of them have room
 // in h lines.
 func pulseSources(sc *Scene, w, h int) []string {
-	list := make([]*sources.SourceStatus, len(sc.State.Sources))
-	for i := range sc.State.Sources {
-		list[i] = &sc.State.Sources[i]
-	}
-	more := 0
+	list, more := sc.State.Sources, 0
 	if len(list) > h {
-		slices.SortStableFunc(list, func(a, b *sources.SourceStatus) int {
-			return BoolInt(!sourceHealth(sc, b).live) - BoolInt(!sourceHealth(sc, a).live)
+		list = slices.Clone(list)
+		slices.SortStableFunc(list, func(a, b sources.SourceStatus) int {
+			return BoolInt(!sourceHealth(sc, &b).live) - BoolInt(!sourceHealth(sc, &a).live)
 		})
-		more = len(list) - h + 1
-		list = list[:h-1]
+		list, more = list[:h-1], len(list)-h+1
 	}
 	g := paint.Grid{
-		Heads: []string{"", "SOURCE", "STATE", "ROWS", "LED", "NO LEADER", "WAITING", "LONGEST", "CHANGES A MINUTE, 1 h", "NOW", "ROUND TRIP"},
-		Right: []bool{3: true, 4: true, 5: true, 6: true, 7: true, 9: true, 10: true},
-		Leave: []int{10, 4, 2, 7, 8},
+		Heads: []string{"", "SOURCE", "STATE", "ROWS", "LED", "NO LEADER", "WAITING", "LONGEST", "CHANGES A MINUTE, 1 h", "NOW"},
+		Right: []bool{3: true, 4: true, 5: true, 6: true, 7: true, 9: true},
+		Leave: []int{4, 2, 7, 8},
 	}
-	for _, s := range list {
-		g.Add(sourceCells(sc, s, w)...)
+	for i := range list {
+		g.Add(sourceCells(sc, &list[i], w)...)
 	}
 	lines := g.Lines(&sc.Theme, w, 1)
 	if more > 0 {
@@ -112,15 +108,10 @@ func sourceCells(sc *Scene, s *sources.SourceStatus, w int) []paint.Part {
 	missing := paint.When(c.Leaderless > 0, th.Bad)
 	late := c.Longest.How != sources.Unknown && sc.Now.Sub(c.Longest.At) >= sc.State.Thresholds.Wait
 	longest := paint.When(c.Waiting > 0, th.Age(c.Longest, sc.Now))
-	trip := time.Duration(0)
-	for _, scope := range scopesOf(sc, s) {
-		trip = max(trip, scope.About.RoundTrip)
-	}
-	slowest := known(trip > 0, "", format.Precise(trip))
 	now := sc.Events.Tally.Count(s.Name, rows.AnyChange, sc.Now.Add(-time.Minute), sc.Now.Add(time.Minute))
 	return []paint.Part{h.st.Text(h.mark), paint.Plain(th.Cut(sourceName(sc, s.Name, w), w/5)), state, paint.Plain(format.Count(s.Rows)),
 		known(true, "", format.Count(c.Led)), known(true, missing, format.Count(c.Leaderless)), known(c.Queued, "", format.Count(c.Waiting)),
-		known(c.Queued, paint.When(late, th.Warn), longest), th.Dim.Text(changesStrip(sc, s, w)), known(true, "", format.Count(now)), slowest}
+		known(c.Queued, paint.When(late, th.Warn), longest), th.Dim.Text(changesStrip(sc, s, w)), known(true, "", format.Count(now))}
 }
 
 // fullPace is the least number of changes a minute that fills the height of a cell.

@@ -95,22 +95,18 @@ type AuditState struct {
 
 // Attention is what is wrong, and why.
 type Attention struct {
-	Findings []diagnose.Finding    // those that are muted last
-	Causes   map[sources.Ref]Cause // by the row that is explained
+	Findings []diagnose.Finding  // those that are muted last
+	Causes   map[sources.Ref]int // the place in Findings, by the row that is explained
 	Muted    mute.Decision
 }
 
-// Cause is the place of the explanation of a row.
-type Cause struct{ Finding, Row int }
-
 // Because returns the Finding that explains a row's problem; nil: it has none, or it is not explained yet.
-func (a *Attention) Because(ref sources.Ref) (*diagnose.Finding, *diagnose.Row) {
+func (a *Attention) Because(ref sources.Ref) *diagnose.Finding {
 	at, ok := a.Causes[ref]
 	if !ok {
-		return nil, nil
+		return nil
 	}
-	f := &a.Findings[at.Finding]
-	return f, &f.Rows[at.Row]
+	return &a.Findings[at]
 }
 
 // Navigation is the view on screen, and the place in it.

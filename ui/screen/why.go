@@ -20,7 +20,7 @@ func whyLines(sc *Scene, w, n int) (lines []string) {
 	if row == nil || n < 1 {
 		return nil
 	}
-	f, _ := sc.Because(row.Ref)
+	f := sc.Because(row.Ref)
 	if f == nil {
 		return nil
 	}
