@@ -41,7 +41,10 @@ type model struct {
 	exporter  *exporter
 	focus     *focusNotifier
 
-	window
+	w, h   int
+	scheme paint.Scheme
+	mouse  bool
+	utc    bool // times are in UTC
 	alerts alerts
 	line   typedLine
 	until  time.Time // when the message goes
@@ -51,14 +54,6 @@ type model struct {
 		frame    tea.View  // what View returns
 		tabTitle heldTitle // of the window
 	}
-}
-
-// window is where the board is shown, and what the person chose about that.
-type window struct {
-	w, h   int
-	scheme paint.Scheme
-	mouse  bool
-	utc    bool // times are in UTC
 }
 
 // part has the fields that all parts of the board share.
@@ -124,11 +119,10 @@ func newModel(o Options) *model {
 		handlers: handlers(),
 		feeds:    newFeeds(o),
 		joiner:   terminal.KeyJoiner{Remote: env.Remote()},
-		window: window{
-			w: o.Width, h: o.Height,
-			scheme: paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
-		},
-		line: typedLine{input: dialog.NewInput()},
+		w:        o.Width,
+		h:        o.Height,
+		scheme:   paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
+		line:     typedLine{input: dialog.NewInput()},
 	}
 	m.addParts()
 	m.past.askIn(context.Background())

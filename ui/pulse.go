@@ -100,8 +100,7 @@ func (p *pulsePart) goTo(v screen.View) bool {
 		p.host.Say("nothing is wrong here")
 		return false
 	}
-	unknown := func(s sources.SourceStatus) bool { return s.Name == f.Source && s.Rows == 0 }
-	if len(f.Rows) == 0 && slices.ContainsFunc(p.scene.State.Sources, unknown) {
+	if len(f.Rows) == 0 && p.scene.Pulse.Counts[f.Source] == nil {
 		p.host.open(screen.Sources)
 		return false
 	}

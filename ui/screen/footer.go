@@ -121,9 +121,7 @@ func place(sc *Scene, a keys.Binding) int {
 	case a.Intent == keys.Quit || a.Intent == keys.Back || a.Intent == keys.Clear || a.Intent == keys.Cancel,
 		a.Intent == keys.Open && a.Context == keys.InTrouble:
 		return 1
-	case a.Context == keys.InPulse:
-		return 2
-	case a.Intent == keys.Crash || sc.Replay != nil && a.Context&keys.InReplay != 0:
+	case a.Context == keys.InPulse, a.Intent == keys.Crash || sc.Replay != nil && a.Context&keys.InReplay != 0:
 		return 2
 	}
 	return 3
