@@ -42,7 +42,6 @@ type attention struct {
 	keeper   Muter // nil: nothing can be muted
 	at       time.Time
 	reading  bool
-	had      bool // the list was read
 	list     []mute.Mute
 	fresh    bool   // the list has Pins that are not kept yet
 	wrong    string // why the list cannot be read, as it was said
@@ -73,7 +72,7 @@ func (k *attention) read() tea.Cmd {
 
 // have takes what was read, and reports whether it is new.
 func (k *attention) have(msg mutesMsg) bool {
-	k.reading, k.had = false, true
+	k.reading = false
 	if msg.err != nil {
 		said := k.wrong
 		if k.wrong = paint.Clean(msg.err.Error()); k.wrong != said {
@@ -92,7 +91,7 @@ func (k *attention) have(msg mutesMsg) bool {
 }
 
 // known reports whether it is known what is muted.
-func (k *attention) known() bool { return k.keeper == nil || k.had }
+func (k *attention) known() bool { return k.keeper == nil || !k.reading && !k.at.IsZero() }
 
 // diagnose explains the problems that are known now. It runs once a second, and takes as long as there are
 // problems, not rows.

@@ -45,7 +45,9 @@ type Scene struct {
 	Locks cursor.List[rows.Handle]
 	Marks map[sources.Ref]bool
 
-	EventState
+	Events    rows.Log
+	EventList cursor.List[uint64] // the events that the Events screen lists, by number
+
 	AuditState
 	Attention
 	Pulse PulseState
@@ -77,12 +79,6 @@ type Recorded struct {
 	Undelivered string            // notifications that were not delivered; "": all were
 	Replay      *history.Position // of the replay of the past; nil: the present is shown
 	OnlyPast    bool              // the program only shows a recording
-}
-
-// EventState is the contents of the Events screen.
-type EventState struct {
-	Events    rows.Log
-	EventList cursor.List[uint64] // the events that the screen lists, by number
 }
 
 // AuditState is the contents of the Audit screen.
