@@ -27,7 +27,6 @@ type locksRow struct {
 	v      verdict.Verdict
 	plain  paint.Style // of texts without a style of their own
 	acting bool        // an action of ours on it is under way
-	muted  bool        // its problem is
 }
 
 // drawLocks draws the heading and the visible rows, or why there are none.
@@ -40,8 +39,8 @@ func drawLocks(sc *Scene, w, h int) []string {
 	selected, _ := sc.Locks.Selected()
 	for _, at := range sc.Locks.Visible() {
 		if row, v := sc.Rows.At(at); row != nil {
-			p.r = locksRow{Row: row, v: v, acting: RunUnder(sc, row.Ref) != nil, muted: sc.Muted.Rows[row.Ref] != nil}
-			if p.r.muted {
+			p.r = locksRow{Row: row, v: v, acting: RunUnder(sc, row.Ref) != nil}
+			if sc.Muted.Rows[row.Ref] != nil {
 				p.r.v.Faults = 0 // none of them has a colour
 			}
 			lines = append(lines, p.row(w, &p.r, at == selected))
@@ -136,13 +135,9 @@ func (p *locksPane) owner(l *paint.Line, r *locksRow, w int) {
 		word(r.plain, "taken by ?")
 	case r.acting:
 		word(p.Theme.Accent, "pending")
-	case vacantParts(p.Scene, row, r.v, w-2) != nil:
+	default:
 		end := l.X + w
 		l.Skip(2).Parts(vacantParts(p.Scene, row, r.v, w-2)...).To(end)
-	case r.v.Severity == verdict.Bad && !r.muted:
-		word(p.Theme.Bad, r.v.Status.String())
-	default:
-		word(p.Theme.Dim, r.v.Status.String())
 	}
 }
 

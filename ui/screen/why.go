@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"coordtop/internal/diagnose"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
 	"coordtop/ui/keys"
@@ -82,21 +83,20 @@ var placeIntents = map[diagnose.Place]keys.Intent{
 	diagnose.AtEvents: keys.Events, diagnose.AtSources: keys.Sources,
 }
 
-// vacantParts returns the state of a row without an owner and who owned it last, in at most w cells; nil: its
-// state alone fits.
+// vacantParts returns the state of a row without an owner in at most w cells. If it has a problem, who owned it last
+// stands behind that as far as there is room.
 func vacantParts(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []paint.Part {
-	last := lastEnded(row)
-	if last == nil || len(row.Owners) > 0 || v.Severity > verdict.Warn {
-		return nil
+	last, state := lastEnded(row), sc.Theme.Cut(v.Status.String(), w)
+	if !v.Severity.Problem() {
+		return []paint.Part{sc.Theme.Dim.Text(state)}
 	}
-	st := severityStyle(sc, row, v)
-	parts := []paint.Part{st.Text(v.Status.String()), sc.Theme.Dim.Text(", was "),
-		sc.Theme.OwnerLetter(last.Hue).Text(paint.Letter(last.Hue)), paint.Plain(" ")}
-	room := w - paint.PartsWidth(parts)
-	if room < leastFormer {
-		return nil
+	parts := []paint.Part{severityStyle(sc, row, v).Text(state)}
+	room := w - format.Width(state+", was A ")
+	if last == nil || room < leastFormer {
+		return parts
 	}
-	return append(parts, paint.Plain(sc.Theme.FitWords(paint.CleanLabel(last.Owner.Name()), room)))
+	return append(parts, sc.Theme.Dim.Text(", was "), sc.Theme.OwnerLetter(last.Hue).Text(paint.Letter(last.Hue)),
+		paint.Plain(" "+sc.Theme.FitWords(paint.CleanLabel(last.Owner.Name()), room)))
 }
 
 // leastFormer is the least number of cells for the name of a former owner.
