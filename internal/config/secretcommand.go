@@ -24,7 +24,7 @@ func runSecret(ctx context.Context, command []string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
-	out, err := subprocess.Run(ctx, subprocess.Program{Path: path, Args: command, Most: maxSecret})
+	out, err := subprocess.Run(ctx, subprocess.Program{Args: command, Most: maxSecret})
 	name := format.Clean(filepath.Base(path), 100)
 	switch exit := new(exec.ExitError); {
 	case errors.Is(err, subprocess.ErrLong):

@@ -21,18 +21,14 @@ var errSlow = errors.New("no answer within 10 s")
 // prints is discarded.
 func Command(command []string) func(ctx context.Context, payload []byte) error {
 	return func(ctx context.Context, payload []byte) error {
-		path, err := exec.LookPath(command[0])
-		if err != nil {
-			return errors.New("its command is not there, or cannot be run")
-		}
-		_, err = subprocess.Run(ctx, subprocess.Program{Path: path, Args: command, Stdin: payload})
+		_, err := subprocess.Run(ctx, subprocess.Program{Args: command, Stdin: payload})
 		switch exit := new(exec.ExitError); {
 		case ctx.Err() != nil && err != nil:
 			return errSlow
 		case errors.As(err, &exit):
 			return fmt.Errorf("its command ended with %s: run it by hand to see why", exit.ProcessState)
 		case err != nil:
-			return errors.New("its command cannot be run")
+			return errors.New("its command is not there, or cannot be run")
 		}
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 
 // shell is a script of sh.
 func shell(script string) subprocess.Program {
-	return subprocess.Program{Path: "/bin/sh", Args: []string{"sh", "-c", script}}
+	return subprocess.Program{Args: []string{"/bin/sh", "-c", script}}
 }
 
 func TestAProgramGetsItsInputAndItsOutputIsReturned(t *testing.T) {
