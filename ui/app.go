@@ -104,7 +104,7 @@ type Start string
 // The first screens. StartAuto is Pulse if something needs a person at the first complete look within two seconds and no
 // key was pressed until then, else Locks; of a recording always Locks.
 const (
-	StartLocks Start = "" // Locks
+	StartLocks Start = "locks" // also a Start of ""
 	StartPulse Start = "pulse"
 	StartAuto  Start = "auto"
 )

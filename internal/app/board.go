@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -86,23 +87,19 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()
 		recording.follow(inner, op.Audit(), hub, beside)
-		return p.runBoard(ctx, inner, c, o, ui.Options{
-			Feed: feed, Player: player, Operator: op, Demo: p.crash != nil, Start: firstScreen(c), Mutes: muterOf(op.Audit()),
+		u := ui.Options{
+			Feed: feed, Player: player, Operator: op, Demo: p.crash != nil, Start: firstScreen(c),
 			AuditEntries: op.Audit().Entries, Note: recording.noter(op), Recording: recording.status, Notified: recording.notified, History: recording.past(),
-		})
+		}
+		if kept := operate.NewMutes(op.Audit()); kept != nil {
+			u.Mutes = kept
+		}
+		return p.runBoard(ctx, inner, c, o, u)
 	})
 }
 
 // firstScreen returns the first screen that a config asks for.
-func firstScreen(c config.Config) ui.Start {
-	switch c.Start {
-	case "locks":
-		return ui.StartLocks
-	case "pulse":
-		return ui.StartPulse
-	}
-	return ui.StartAuto
-}
+func firstScreen(c config.Config) ui.Start { return cmp.Or(ui.Start(c.Start), ui.StartAuto) }
 
 // runBoard runs the board with u until inner ends. The end of ctx is no error.
 func (p *program) runBoard(ctx, inner context.Context, c config.Config, o boardOptions, u ui.Options) error {
@@ -116,14 +113,6 @@ func (p *program) runBoard(ctx, inner context.Context, c config.Config, o boardO
 		return nil
 	}
 	return err
-}
-
-// muterOf returns the keeper of mutes beside an audit; nil: there is no place for it.
-func muterOf(audit *operate.AuditLog) ui.Muter {
-	if kept := operate.NewMutes(audit); kept != nil {
-		return kept
-	}
-	return nil
 }
 
 // feed gives the board the present of a Hub, by the wall clock.

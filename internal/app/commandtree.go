@@ -50,24 +50,18 @@ func (p *program) getCommand() *cobra.Command {
 				return usagef("--unacknowledged is for --fail-on and --problems")
 			}
 			judged := o.format() == headless.JSON || verdict.Faults(failOn).Has(verdict.TwoOwners) || problems
-			c, names, err := p.settings.pickReadable(cmd.Context(), args, judged)
-			if err != nil {
-				return err
-			}
-			recording := p.recordingOf(c)
-			defer recording.close()
-			err = p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
+			err := p.look(cmd.Context(), args, judged, func(ctx context.Context, names []string, hub *sources.Hub, beside *watched, r *recording) error {
 				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Problems: problems}
 				if o.format() == headless.JSON || unacknowledged {
 					options.Muting = p.muting(unacknowledged)
 				}
 				if len(options.Mutes) > 0 {
-					options.Recorded = recording.recorded(ctx, beside, timeout, p.env.Stderr)
+					options.Recorded = r.recorded(ctx, beside, timeout, p.env.Stderr)
 				} else {
-					options.Recall = recording.recall(ctx, beside, timeout, p.env.Stderr)
+					options.Recall = r.recall(ctx, beside, timeout, p.env.Stderr)
 				}
 				if o.format() == headless.JSON {
-					op := p.operator(ctx, c, hub, false)
+					op := p.operator(ctx, r.config, hub, false)
 					defer p.giveBack(op)
 					options.Actions = func(r *sources.Row) headless.Actions { return actionsOn(op, r) }
 				}
@@ -228,24 +222,14 @@ func (p *program) ownersCommand() *cobra.Command {
 					o.Names = append(o.Names, arg)
 				}
 			}
-			return printOwners(cmd.Context(), p, urls, o)
+			return p.look(cmd.Context(), urls, true, func(ctx context.Context, _ []string, hub *sources.Hub, beside *watched, r *recording) error {
+				o.Recorded = r.recorded(ctx, beside, o.Timeout, p.env.Stderr)
+				return headless.Owners(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
+			})
 		}),
 	}
 	format.flag(cmd)
 	lengthVar(cmd, &o.Timeout, "timeout", 5*time.Second, "print what arrived after so long")
 	cmd.Flags().StringVar(&by, "by", origin.ByHost.String(), "what is one owner: `host`, program or session")
 	return cmd
-}
-
-func printOwners(ctx context.Context, p *program, urls []string, o headless.OwnersOptions) error {
-	c, _, err := p.settings.pickReadable(ctx, urls, true)
-	if err != nil {
-		return err
-	}
-	recording := p.recordingOf(c)
-	defer recording.close()
-	return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-		o.Recorded = recording.recorded(ctx, beside, o.Timeout, p.env.Stderr)
-		return headless.Owners(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
-	})
 }

@@ -71,7 +71,7 @@ func (st *settings) historyPlace(c config.Config) sqlite.Options {
 // recordingOf returns the recording of the board over c.
 func (p *program) recordingOf(c config.Config) *recording {
 	if !p.env.Record {
-		return &recording{}
+		return &recording{config: c}
 	}
 	return p.settings.recordingAt(c, p.settings.historyPlace(c), p.logger())
 }

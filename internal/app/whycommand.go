@@ -56,16 +56,26 @@ func (p *program) whyCommand() *cobra.Command {
 
 // whyNow explains what is wrong now.
 func (p *program) whyNow(ctx context.Context, args []string, o headless.WhyOptions) error {
-	c, names, err := p.settings.pickReadable(ctx, args, true)
+	return p.look(ctx, args, true, func(ctx context.Context, names []string, hub *sources.Hub, beside *watched, r *recording) error {
+		o.Names, o.Runbooks = names, r.config.Runbooks
+		o.Recorded = r.recorded(ctx, beside, o.Timeout, p.env.Stderr)
+		return headless.Why(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
+	})
+}
+
+// look calls print with a Hub over what args name, and with the recording that belongs to it; see pickReadable.
+func (p *program) look(
+	ctx context.Context, args []string, judged bool,
+	print func(ctx context.Context, names []string, hub *sources.Hub, beside *watched, r *recording) error,
+) error {
+	c, names, err := p.settings.pickReadable(ctx, args, judged)
 	if err != nil {
 		return err
 	}
-	recording := p.recordingOf(c)
-	defer recording.close()
+	r := p.recordingOf(c)
+	defer r.close()
 	return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-		o.Names, o.Runbooks = names, c.Runbooks
-		o.Recorded = recording.recorded(ctx, beside, o.Timeout, p.env.Stderr)
-		return headless.Why(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
+		return print(ctx, names, hub, beside, r)
 	})
 }
 
@@ -80,6 +90,9 @@ func (r *recording) recorded(ctx context.Context, beside *watched, timeout time.
 // recordedPast returns what was recorded of former owners before now, see diagnose.Input. Where it cannot be read, less
 // is known: recording.recall reports that.
 func recordedPast(ctx context.Context, r *sqlite.Reader, now time.Time) (func(sources.Ref) []sources.Term, []sources.Event) {
+	if r == nil {
+		return nil, nil
+	}
 	span := history.Span{From: now.Add(-time.Hour), To: now}
 	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
 	defer cancel()
@@ -111,8 +124,9 @@ func (p *program) whyThen(ctx context.Context, names []string, at, file string, 
 		return err
 	}
 	now := time.Now()
-	if bounds := history.Bounds(runs, now); file != "" {
-		now = bounds.To.Local()
+	recorded := history.Bounds(runs, now)
+	if file != "" {
+		now = recorded.To.Local()
 	}
 	then := now
 	if at != "" {
@@ -120,38 +134,19 @@ func (p *program) whyThen(ctx context.Context, names []string, at, file string, 
 			return err
 		}
 	}
-	if recorded := history.Bounds(runs, now); then.Before(recorded.From) || then.After(recorded.To.Add(time.Second)) {
+	if then.Before(recorded.From) || then.After(recorded.To.Add(time.Second)) {
 		return fmt.Errorf("%w, %s: what is recorded is %s", history.ErrNothing, then.Local().Format(time.DateTime), fromTo(recorded))
 	}
-	s, then, err := stateAt(ctx, store, then)
-	if err != nil {
+	player := history.NewPlayer(ctx, store, store)
+	defer player.Close()
+	if err := arrive(ctx, player, then); err != nil {
 		return err
+	}
+	if pos := player.Position(); pos.InHole() {
+		return fmt.Errorf("%w: %s", history.ErrNothing, pos.Hole.Why())
 	}
 	o.Names, o.Runbooks = names, c.Runbooks
 	o.Recall = func() *sources.Keyframe { return nil } // there is a recording
-	o.Past, o.Acts = recordedPast(ctx, store, then)
-	return headless.WhyAt(p.env.Stdout, s, then, o)
-}
-
-// stateAt returns the State that a recording has for an instant, and the instant that it is of.
-func stateAt(ctx context.Context, store *sqlite.Reader, at time.Time) (*sources.State, time.Time, error) {
-	player := history.NewPlayer(ctx, store, store)
-	defer player.Close()
-	player.Seek(at)
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, at, context.Cause(ctx)
-		case <-player.Wake():
-		}
-		if pos := player.Position(); !pos.Moving {
-			if pos.Err != nil {
-				return nil, at, unread(pos.Err)
-			}
-			if pos.InHole() {
-				return nil, at, fmt.Errorf("%w: %s", history.ErrNothing, pos.Hole.Why())
-			}
-			return player.State(), player.Now(), nil
-		}
-	}
+	o.Past, o.Acts = recordedPast(ctx, store, player.Now())
+	return headless.WhyAt(p.env.Stdout, player.State(), player.Now(), o)
 }
