@@ -89,7 +89,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		recording.follow(inner, op.Audit(), hub, beside)
 		u := ui.Options{
 			Feed: feed, Player: player, Operator: op, Demo: p.crash != nil, Start: firstScreen(c),
-			AuditEntries: op.Audit().Entries, Note: recording.noter(op), Recording: recording.status, Notified: recording.notified, History: recording.past(),
+			AuditEntries: op.Audit().Entries, Note: recording.noter(op), Recording: recording.status, Notified: recording.notifier.Trouble, History: recording.past(),
 		}
 		if kept := operate.NewMutes(op.Audit()); kept != nil {
 			u.Mutes = kept

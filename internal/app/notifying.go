@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha1"
 	"fmt"
@@ -54,7 +53,7 @@ type findings struct {
 	muted []mute.Mute // as they were read last
 	wrong error       // why they cannot be read or kept
 	index rows.Index
-	began time.Time // when it first looked
+	began time.Time // when the program began to look
 }
 
 // mostActs bounds the actions by which a cause is explained.
@@ -73,7 +72,6 @@ func (l *findings) look() *notify.Look {
 		return nil
 	}
 	st, now := l.hub.State(), time.Now()
-	l.began = cmp.Or(l.began, now)
 	l.index.Update(st, now)
 	l.index.Sweep(now, nil)
 	wrong := l.index.ProblemRowList()
@@ -111,7 +109,7 @@ func (l *findings) decide(in *mute.Input) mute.Decision {
 // known reports whether a State has the truth about a row, or about a source.
 func (l *findings) known(st *sources.State, ref sources.Ref) bool {
 	if row := l.hub.Row(st, ref); row != nil {
-		return st.Scopes[row.Scope].Health == sources.HealthLive && st.Scopes[row.Scope].Synced
+		return row.Watched(st)
 	}
 	return slices.ContainsFunc(st.Sources, func(s sources.SourceStatus) bool { return s.Name == ref.Source && s.Health == sources.HealthLive }) &&
 		!slices.ContainsFunc(st.Scopes, func(c sources.Scope) bool {
@@ -124,8 +122,8 @@ func (l *findings) known(st *sources.State, ref sources.Ref) bool {
 func (l *findings) matches(rule *config.Notify) func(*diagnose.Finding) bool {
 	filter := notifyFilter(&l.r.config, rule)
 	return func(f *diagnose.Finding) bool {
-		if f.Severity > rule.Severity || filter.Empty() {
-			return f.Severity <= rule.Severity
+		if f.Severity > rule.Severity {
+			return false
 		}
 		filter.At(l.index.Judge().State, time.Now())
 		passes := func(row *sources.Row) bool {
@@ -140,13 +138,10 @@ func (l *findings) matches(rule *config.Notify) func(*diagnose.Finding) bool {
 				return true
 			}
 		}
-		alone := &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: f.Source}}}
-		for i := range l.r.config.Sources {
-			if s := &l.r.config.Sources[i]; s.Name == f.Source {
-				alone.Labels = s.Labels
-			}
-		}
-		return filter.Passes(alone, verdict.Verdict{})
+		return slices.ContainsFunc(l.r.config.Sources, func(s config.Source) bool {
+			alone := sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: s.Name}, Labels: s.Labels}}
+			return s.Name == f.Source && filter.Passes(&alone, verdict.Verdict{})
+		})
 	}
 }
 
@@ -156,7 +151,8 @@ func (r *recording) notify(ctx context.Context, p *program, hub *sources.Hub, be
 	if r.Recorder == nil || len(r.config.Notify) == 0 {
 		return
 	}
-	l := &findings{r: r, hub: hub, news: hub.Subscribe(0), mutes: operate.NewMutes(p.auditLog()), acts: slices.DeleteFunc(slices.Clone(r.earlier), func(e sources.Event) bool { return e.Kind != sources.EventAction })}
+	l := &findings{r: r, hub: hub, began: time.Now(), news: hub.Subscribe(0), mutes: operate.NewMutes(p.auditLog())}
+	l.acts = slices.DeleteFunc(slices.Clone(r.earlier), func(e sources.Event) bool { return e.Kind != sources.EventAction })
 	l.index.Problems = true
 	o := notify.Options{
 		Path: r.notifiedPath(p.settings.stateFolder()), Look: l.look, Logger: r.logger,
@@ -202,12 +198,4 @@ func (r *recording) notifiedPath(folder string) string {
 // hashed returns a short name for what must not be read in it.
 func hashed(format string, args ...any) string {
 	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, format, args...)))[:8]
-}
-
-// notified returns a sentence about notifications that were not delivered; "": all were.
-func (r *recording) notified() string {
-	if r.notifier == nil {
-		return ""
-	}
-	return r.notifier.Trouble()
 }

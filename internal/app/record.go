@@ -264,7 +264,7 @@ func (p *program) record(ctx context.Context, args []string) error {
 				said = text
 				fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", text)
 			}
-			if text = r.notified(); text != told {
+			if text = r.notifier.Trouble(); text != told {
 				told = text
 				fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", cmp.Or(text, "all notifications are delivered again"))
 			}

@@ -39,11 +39,12 @@ type member struct {
 	rests time.Time // the process does not start before this
 }
 
-// restFor delays the next start of the process by d.
+// restFor kills the process, if it runs, and delays its next start by d.
 func (c *member) restFor(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rests = time.Now().Add(d)
+	c.killLocked()
 }
 
 // rest returns the time for which the process must not be started.
@@ -51,13 +52,6 @@ func (c *member) rest() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return max(time.Until(c.rests), 0)
-}
-
-// identityNow returns the name of the running process; "" if it does not run.
-func (c *member) identityNow() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.who
 }
 
 // run starts the process, waits for its end, pauses, and starts it again, until ctx ends. Then it stops the process,
@@ -184,7 +178,15 @@ func (d *Demo) Crash(label, id string) error {
 func (c *member) killIfNamed(who, id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cmd == nil || c.who != who && (!c.owns || id == "" || c.owner != id) {
+	if c.who != who && (!c.owns || id == "" || c.owner != id) {
+		return false
+	}
+	return c.killLocked()
+}
+
+// killLocked kills the process, and reports whether it ran.
+func (c *member) killLocked() bool {
+	if c.cmd == nil {
 		return false
 	}
 	if err := c.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -36,12 +37,9 @@ func (d *Demo) tellStory(ctx context.Context) {
 func (d *Demo) kill(rest time.Duration, keys ...string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, key := range keys {
-		for _, m := range d.members {
-			if m.contest.Key == key {
-				m.restFor(rest)
-				m.killIfNamed(m.identityNow(), "")
-			}
+	for _, m := range d.members {
+		if slices.Contains(keys, m.contest.Key) {
+			m.restFor(rest)
 		}
 	}
 }

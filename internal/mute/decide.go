@@ -69,8 +69,8 @@ func (d *Decision) decideRows(in *Input) {
 		}
 	}
 	for _, row := range in.Rows {
-		if is, ok := pinOf(in.Judge, row, patterns[row.Ref], in.Now); ok {
-			if m := d.of(in, is, row); m != nil {
+		if is, v := pinOf(in.Judge, row, patterns[row.Ref], in.Now); v.Problem() {
+			if m := d.of(in, is, row, v); m != nil {
 				d.Rows[row.Ref] = m
 			}
 		}
@@ -78,7 +78,7 @@ func (d *Decision) decideRows(in *Input) {
 }
 
 // of returns the first Mute that covers a problem of a row; nil: none does.
-func (d *Decision) of(in *Input, is Pin, row *sources.Row) *Mute {
+func (d *Decision) of(in *Input, is Pin, row *sources.Row, v verdict.Verdict) *Mute {
 	key := keyOf(row.Ref)
 	for i := range d.Mutes {
 		m := &d.Mutes[i]
@@ -86,7 +86,7 @@ func (d *Decision) of(in *Input, is Pin, row *sources.Row) *Mute {
 			continue
 		}
 		was, pinned := m.Pins[key]
-		if !pinned && m.Filter != "" && in.matches(m.Filter, row) {
+		if !pinned && m.Filter != "" && in.Matches(m.Filter, row, v) {
 			if m.Pins == nil {
 				m.Pins = map[string]Pin{}
 			}
@@ -100,18 +100,11 @@ func (d *Decision) of(in *Input, is Pin, row *sources.Row) *Mute {
 	return nil
 }
 
-func (in *Input) matches(filter string, row *sources.Row) bool {
-	v := verdict.Verdict{Status: sources.StatusStale}
-	if row.Name != "" {
-		v, _ = in.Judge.Weigh(row, in.Now)
-	}
-	return in.Matches(filter, row, v)
-}
-
 // ofFinding returns a Mute of a finding, if all that it explains is muted.
 func (d *Decision) ofFinding(in *Input, f *diagnose.Finding) (m *Mute) {
 	if len(f.Rows) == 0 {
-		return d.of(in, sourcePin(f), &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: f.Source}}})
+		row := &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: f.Source}}}
+		return d.of(in, sourcePin(f), row, verdict.Verdict{Status: sources.StatusStale})
 	}
 	for _, r := range f.Rows {
 		if m = d.Rows[r.Ref]; m == nil {

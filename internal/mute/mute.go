@@ -122,24 +122,21 @@ func sourcePin(f *diagnose.Finding) Pin {
 	return Pin{Fault: verdict.Stale.String(), Pattern: f.Pattern.String(), Bad: f.Severity == verdict.Bad, Since: began(f.Since)}
 }
 
-// pinOf returns the Pin of a row's gravest problem at now; ok is false if it has none. While one owner is waited for, a
-// wait is the same problem, whoever is first in the queue: a program that gives up and asks again makes no other one.
-func pinOf(j *verdict.Judge, row *sources.Row, pattern string, now time.Time) (p Pin, ok bool) {
-	v, _ := j.Weigh(row, now)
-	if !v.Problem() {
-		return Pin{}, false
-	}
+// pinOf returns the Pin of a row's gravest problem at now, if its Verdict is one. While one owner is waited for, a wait is
+// the same problem, whoever is first in the queue: a program that gives up and asks again makes no other one.
+func pinOf(j *verdict.Judge, row *sources.Row, pattern string, now time.Time) (p Pin, v verdict.Verdict) {
+	v, _ = j.Weigh(row, now)
 	p = Pin{Fault: v.Lead.String(), Pattern: pattern, Bad: v.Known == verdict.Bad}
 	if v.Lead == verdict.LongWait && len(row.Owners) == 1 {
 		p.Since = began(row.Owners[0].Since)
-		return p, true
+		return p, v
 	}
 	for _, problem := range j.Problems(row, now) {
 		if problem.Fault == v.Lead {
 			p.Since = began(problem.Since)
 		}
 	}
-	return p, true
+	return p, v
 }
 
 // began returns the first instant at which something may have begun; zero: it may have been at any time before.

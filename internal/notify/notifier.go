@@ -46,28 +46,27 @@ type Notifier struct {
 	saved []byte              // what the file has
 
 	writing chan struct{} // has room unless a write to the file has not returned
-
-	mu     sync.Mutex
-	memory string // what is wrong with the file; "": nothing
+	file    condition
 }
 
 // New returns a Notifier, which does nothing before Run.
 func New(o Options) *Notifier {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	n := &Notifier{o: o, writing: make(chan struct{}, 1)}
+	n := &Notifier{o: o, writing: make(chan struct{}, 1), file: condition{logger: o.Logger}}
 	for i := range o.Receivers {
 		r := &o.Receivers[i]
-		n.all = append(n.all, &sender{receiver: r, tracker: NewTracker(r.Rule), queue: make(chan queued, mostQueued), logger: o.Logger})
+		n.all = append(n.all, &sender{receiver: r, queue: make(chan Message, mostQueued), condition: condition{logger: o.Logger}})
 	}
 	return n
 }
 
-// Trouble returns a sentence about receivers that did not take messages, and about the file; "": all is well. It is
-// safe for concurrent use.
+// Trouble returns a sentence about receivers that did not take messages, and about the file; "": all is well, or n is
+// nil. It is safe for concurrent use.
 func (n *Notifier) Trouble() string {
-	n.mu.Lock()
-	list := []string{n.memory}
-	n.mu.Unlock()
+	if n == nil {
+		return ""
+	}
+	list := []string{n.file.trouble()}
 	for _, s := range n.all {
 		list = append(list, s.trouble())
 	}
@@ -95,7 +94,8 @@ func (n *Notifier) Run(ctx context.Context) error {
 		}
 		for _, s := range n.all {
 			for _, m := range s.tracker.Step(look) {
-				s.take(m, n.o.Payload(&m))
+				m.payload = n.o.Payload(&m)
+				s.take(m)
 			}
 		}
 		n.save(ctx)
@@ -114,7 +114,7 @@ func (n *Notifier) restore(ctx context.Context) {
 	if n.o.Path != "" {
 		m, err = readMemory(ctx, n.o.Path)
 	}
-	n.say(err)
+	n.file.note(err, 0)
 	n.rules = map[string][]*cause{}
 	maps.Copy(n.rules, m.Rules)
 	for _, s := range n.all {
@@ -153,27 +153,16 @@ func (n *Notifier) save(ctx context.Context) {
 	if err == nil {
 		n.saved = data // else it is tried again
 	}
-	n.say(err)
+	n.file.note(err, 0)
 }
 
 // writeLimit bounds the wait for a disk: neither the messages nor the end of the program wait longer.
 const writeLimit = time.Second
 
-var errStuck = errors.New("writing what was notified: the disk does not answer")
-
-// say notes what is wrong with the file.
-func (n *Notifier) say(err error) {
-	text := ""
-	if err != nil {
-		text = fmt.Sprintf("%v: after a restart it is told again", err)
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if text != n.memory && text != "" {
-		n.o.Logger.Warn("notifying", "err", err)
-	}
-	n.memory = text
-}
+var (
+	errStuck = errors.New("writing what was notified: the disk does not answer")
+	errFull  = errors.New("too many messages wait for it")
+)
 
 // mostQueued bounds the messages that wait for a receiver.
 const mostQueued = 32
@@ -190,28 +179,18 @@ var pauses = backoff.Policy{Min: 2 * time.Second, Max: time.Minute}
 // sender sends the messages of a rule, one after the other.
 type sender struct {
 	receiver *Receiver
-	tracker  *Tracker // only Run uses it
-	queue    chan queued
-	logger   *slog.Logger
-
-	mu    sync.Mutex
-	wrong string // why the last attempt failed; "": it did not
-	lost  int    // messages that were given up since the last that was delivered
-}
-
-// queued is a message that waits.
-type queued struct {
-	Message
-	payload []byte
+	tracker  *Tracker // only Run uses it; nil before it records
+	queue    chan Message
+	condition
 }
 
 // take queues a message. It does not block: where there is no room the message is lost.
-func (s *sender) take(m Message, payload []byte) {
+func (s *sender) take(m Message) {
 	select {
-	case s.queue <- queued{m, payload}:
+	case s.queue <- m:
 	default:
 		m.settled()
-		s.note("too many messages wait for it", 1)
+		s.failed(errFull, 1)
 	}
 }
 
@@ -242,41 +221,56 @@ func (s *sender) send(ctx context.Context, payload []byte) bool {
 		cancel()
 		switch {
 		case err == nil:
-			s.note("", 0)
+			s.note(nil, 0)
 			return true
 		case ctx.Err() != nil:
 			return false
 		}
-		s.note(err.Error(), (i+1)/attempts) // the last one loses it
+		s.failed(err, (i+1)/attempts) // the last one loses it
 	}
 	return true
 }
 
-// note notes why a message was not delivered, and how many were given up; "": one was delivered.
-func (s *sender) note(wrong string, lost int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if wrong != "" && (s.wrong != wrong || lost > 0) {
-		s.logger.Warn("notifying", "rule", s.receiver.Name, "err", wrong, "given up", lost > 0)
-	}
-	if s.lost += lost; wrong == "" {
-		s.lost = 0
-	}
-	s.wrong = wrong
+// failed notes why a message was not delivered, and how many were given up.
+func (s *sender) failed(err error, lost int) {
+	s.note(fmt.Errorf("%s: %w", s.receiver.Name, err), lost)
 }
 
-// trouble returns what is wrong with the receiver; "": nothing.
-func (s *sender) trouble() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	became := "trying again"
-	switch {
-	case s.wrong == "":
-		return ""
-	case s.lost == 1:
-		became = "1 message was not delivered"
-	case s.lost > 1:
-		became = fmt.Sprintf("%d messages were not delivered", s.lost)
+// condition is whether a receiver, or the file, works. It is safe for concurrent use.
+type condition struct {
+	logger *slog.Logger
+
+	mu    sync.Mutex
+	wrong string // why the last attempt failed; "": it did not
+	lost  int    // messages that were given up since the last that was delivered
+}
+
+// note notes why an attempt failed, and how many messages were given up; nil: it did not fail.
+func (c *condition) note(err error, lost int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		c.wrong, c.lost = "", 0
+		return
 	}
-	return fmt.Sprintf("%s: %s; %s", s.receiver.Name, s.wrong, became)
+	if text := err.Error(); text != c.wrong || lost > 0 {
+		c.logger.Warn("notifying", "err", text, "given up", lost > 0)
+		c.wrong = text
+	}
+	c.lost += lost
+}
+
+// trouble returns what is wrong; "": nothing.
+func (c *condition) trouble() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.wrong == "":
+		return ""
+	case c.lost == 0:
+		return c.wrong + "; trying again"
+	case c.lost == 1:
+		return c.wrong + "; 1 message was not delivered"
+	}
+	return fmt.Sprintf("%s; %d messages were not delivered", c.wrong, c.lost)
 }

@@ -46,8 +46,9 @@ type Message struct {
 	Finding json.RawMessage   // the last one of this cause; nil: More
 	Returns int               // how often it has returned
 
-	Counts map[Event]int // of More
-	of     *cause        // nil: More
+	Counts  map[Event]int // of More
+	of      *cause        // nil: More
+	payload []byte        // what Deliver gets
 }
 
 // Look is what was found at an instant.
@@ -114,7 +115,7 @@ func (t *Tracker) Step(in *Look) (out []Message) {
 			}
 		}
 	}
-	now, explained := map[*cause][]*diagnose.Finding{}, map[sources.Ref]bool{}
+	now, explained := map[*cause]*diagnose.Finding{}, map[sources.Ref]bool{}
 	for i := range in.Findings {
 		f := &in.Findings[i]
 		if !t.rule.Matches(f) {
@@ -128,11 +129,14 @@ func (t *Tracker) Step(in *Look) (out []Message) {
 			continue
 		}
 		if c := t.causeOf(f, refs, index, in.Now); c != nil {
-			now[c] = append(now[c], f)
+			if now[c] == nil {
+				now[c], c.Keys = f, nil
+			}
+			c.Keys = append(c.Keys, refs[:min(len(refs), mostKeys-len(c.Keys))]...)
 		}
 	}
 	t.causes = slices.DeleteFunc(t.causes, func(c *cause) bool {
-		if found := now[c]; len(found) > 0 {
+		if found := now[c]; found != nil {
 			out = append(out, t.present(c, found, in.Now)...)
 			return false
 		}
@@ -168,19 +172,13 @@ func (t *Tracker) causeOf(f *diagnose.Finding, refs []sources.Ref, index map[key
 }
 
 // present notes that a cause is found.
-func (t *Tracker) present(c *cause, found []*diagnose.Finding, now time.Time) []Message {
-	var keys []sources.Ref
-	for _, f := range found {
-		refs := refsOf(f)
-		keys = append(keys, refs[:min(len(refs), mostKeys-len(keys))]...)
-	}
-	c.Keys = keys
+func (t *Tracker) present(c *cause, found *diagnose.Finding, now time.Time) []Message {
 	gone := c.Gone
 	c.Gone = time.Time{}
 	switch {
 	case !c.told && now.Sub(c.Began) >= Steady:
 		c.told = true
-		return t.tell(c, Found, found[0], c.Began, now)
+		return t.tell(c, Found, found, c.Began, now)
 	case gone.IsZero(), !c.told, now.Sub(gone) < Steady:
 		return nil
 	}
@@ -189,7 +187,7 @@ func (t *Tracker) present(c *cause, found []*diagnose.Finding, now time.Time) []
 		return nil
 	}
 	c.Again = now
-	return t.tell(c, FoundAgain, found[0], now, now)
+	return t.tell(c, FoundAgain, found, now, now)
 }
 
 // absent notes that a cause is not found; over: it can be forgotten.

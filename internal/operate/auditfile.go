@@ -83,7 +83,7 @@ func (a auditFile) open(folder *os.File, more int64) (f *os.File, fresh bool, er
 // lock waits until no other process writes to f. current reports whether f is still the file at the path: another
 // process may have rotated it.
 func (a auditFile) lock(folder, f *os.File) (info os.FileInfo, current bool, err error) {
-	if err := lockFile(f); err != nil {
+	if err := lockFile(f, 0); err != nil {
 		return nil, false, err
 	}
 	if info, err = f.Stat(); err != nil {
@@ -98,26 +98,15 @@ func (a auditFile) lock(folder, f *os.File) (info os.FileInfo, current bool, err
 	return info, ok && err == nil && there.Ino == ours.Ino && there.Dev == ours.Dev, err
 }
 
-// lockFile waits until no other process has locked f, and locks it until it is closed.
-func lockFile(f *os.File) error {
-	for {
-		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX); {
-		case err == nil:
-			return nil
-		case !errors.Is(err, unix.EINTR):
-			return fmt.Errorf("locking %s: %w: set XDG_STATE_HOME to a folder of a local disk", f.Name(), err)
-		}
+// lockFile locks f until it is closed. It waits until no other process has locked f, or for patience if that is not 0: a
+// process that is stopped may hold the lock for ever.
+func lockFile(f *os.File, patience time.Duration) error {
+	how := unix.LOCK_EX
+	if patience > 0 {
+		how |= unix.LOCK_NB
 	}
-}
-
-// lockPatience is the time for which tryLock waits.
-const lockPatience = 2 * time.Second
-
-// tryLock is lockFile with a bound: a process that is stopped may hold the lock for ever.
-func tryLock(f *os.File) error {
-	for until := time.Now().Add(lockPatience); ; {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		switch {
+	for until := time.Now().Add(patience); ; {
+		switch err := unix.Flock(int(f.Fd()), how); {
 		case err == nil:
 			return nil
 		case errors.Is(err, unix.EINTR):

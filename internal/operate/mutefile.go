@@ -49,15 +49,14 @@ func NewMutes(audit *AuditLog) *Mutes {
 func (s *Mutes) path() string { return filepath.Join(filepath.Dir(s.audit.file.path), mutesName) }
 
 // List returns the mutes that have not ended.
-func (s *Mutes) List() ([]mute.Mute, error) {
+func (s *Mutes) List() (list []mute.Mute, err error) {
 	if s == nil {
 		return nil, nil
 	}
-	list, err := s.read()
-	if err != nil {
-		return nil, fmt.Errorf("reading what is muted: %w", err)
+	if list, err = s.read(); err != nil {
+		err = fmt.Errorf("reading what is muted: %w", err)
 	}
-	return list, nil
+	return list, err
 }
 
 func (s *Mutes) read() ([]mute.Mute, error) {
@@ -83,28 +82,26 @@ func (s *Mutes) Add(ctx context.Context, m mute.Mute) error {
 	if m.Filter == "" {
 		action = acknowledgeAction
 	}
-	if err := s.note(ctx, action, &m, " until "+m.Until.Local().Format(time.DateTime)); err != nil {
-		return err
-	}
-	return s.noted(ctx, action, &m, s.change(func(list []mute.Mute) []mute.Mute { return append(list, m) }))
-}
-
-// noted adds to the audit that what it says was not done.
-func (s *Mutes) noted(ctx context.Context, action string, m *mute.Mute, err error) error {
-	if err != nil {
-		err = errors.Join(err, s.note(ctx, action, m, ": not done: "+err.Error()))
-	}
-	return err
+	return s.act(ctx, action, &m, " until "+m.Until.Local().Format(time.DateTime), func(list []mute.Mute) []mute.Mute { return append(list, m) })
 }
 
 // End ends a mute, and writes that to the audit.
 func (s *Mutes) End(ctx context.Context, m mute.Mute) error {
-	if err := s.note(ctx, unmuteAction, &m, ""); err != nil {
+	return s.act(ctx, unmuteAction, &m, "", func(list []mute.Mute) []mute.Mute {
+		return slices.DeleteFunc(list, func(other mute.Mute) bool { return other.ID == m.ID })
+	})
+}
+
+// act writes a line to the audit and then changes the file. A change that fails is written to the audit too.
+func (s *Mutes) act(ctx context.Context, action string, m *mute.Mute, until string, f func([]mute.Mute) []mute.Mute) error {
+	err := s.note(ctx, action, m, until)
+	if err != nil {
 		return err
 	}
-	return s.noted(ctx, unmuteAction, &m, s.change(func(list []mute.Mute) []mute.Mute {
-		return slices.DeleteFunc(list, func(other mute.Mute) bool { return other.ID == m.ID })
-	}))
+	if err = s.change(f); err != nil {
+		err = errors.Join(err, s.note(ctx, action, m, ": not done: "+err.Error()))
+	}
+	return err
 }
 
 // Pin keeps the Pins that copies of mutes have, see mute.Pinned.
@@ -124,6 +121,9 @@ func (s *Mutes) note(ctx context.Context, action string, m *mute.Mute, until str
 	})
 }
 
+// lockPatience bounds the wait for other boards that change the file.
+const lockPatience = 2 * time.Second
+
 // change replaces the file by what f makes of it. Nobody else can change it meanwhile: the folder is locked.
 func (s *Mutes) change(f func([]mute.Mute) []mute.Mute) (err error) {
 	folder, _, err := files.PrivateFolder(filepath.Dir(s.path()))
@@ -131,7 +131,7 @@ func (s *Mutes) change(f func([]mute.Mute) []mute.Mute) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }() // and with it ends the lock
-	if err := tryLock(folder); err != nil {
+	if err := lockFile(folder, lockPatience); err != nil {
 		return err
 	}
 	list, err := s.read()

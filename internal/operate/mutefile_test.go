@@ -182,7 +182,7 @@ func TestALockOfAnotherProcessThatStandsIsNotAwaitedForEver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	if err := lockFile(folder); err != nil {
+	if err := lockFile(folder, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := one.Pin(nil); err == nil || !strings.Contains(err.Error(), "another coordtop that does not go on") {
