@@ -43,29 +43,25 @@ func (p *program) getCommand() *cobra.Command {
 			"coordtop get 'postgres://ops@localhost/ledger?locks=4242,17:-4'\n" +
 			"coordtop get leases/app:leader:billing -o json",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			if timeout == 0 {
-				return usagef("--timeout must be longer than nothing, as 5s")
-			}
 			if unacknowledged && failOn == 0 && !problems {
 				return usagef("--unacknowledged is for --fail-on and --problems")
 			}
 			judged := o.format() == headless.JSON || verdict.Faults(failOn).Has(verdict.TwoOwners) || problems
-			err := p.look(cmd.Context(), args, judged, func(ctx context.Context, names []string, hub *sources.Hub, beside *watched, r *recording) error {
-				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Problems: problems}
+			err := p.look(cmd.Context(), args, judged, timeout, func(ctx context.Context, on *looked) error {
+				options := headless.GetOptions{Format: o.format(), Names: on.names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Problems: problems}
+				options.Recall = on.recall
 				if o.format() == headless.JSON || unacknowledged {
 					options.Muting = p.muting(unacknowledged)
 				}
 				if len(options.Mutes) > 0 {
-					options.Recorded = r.recorded(ctx, beside, timeout, p.env.Stderr)
-				} else {
-					options.Recall = r.recall(ctx, beside, timeout, p.env.Stderr)
+					options.Past, options.Acts = recordedPast(ctx, on.reader, time.Now())
 				}
 				if o.format() == headless.JSON {
-					op := p.operator(ctx, r.config, hub, false)
+					op := p.operator(ctx, on.config, on.hub, false)
 					defer p.giveBack(op)
 					options.Actions = func(r *sources.Row) headless.Actions { return actionsOn(op, r) }
 				}
-				return headless.Get(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, options)
+				return headless.Get(ctx, headless.Over(on.hub), p.env.Stdout, p.env.Stderr, options)
 			})
 			if err == nil && failOn == 0 { // with --fail-on the exit code may be all that the caller wants
 				err = printed(p.env.Stdout)
@@ -206,9 +202,6 @@ func (p *program) ownersCommand() *cobra.Command {
 			"coordtop owners host-22 host-23\n" +
 			"coordtop owners --by program billing -o json",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			if o.Timeout == 0 {
-				return usagef("--timeout must be longer than nothing, as 5s")
-			}
 			ok := false
 			if o.By, ok = origin.ByNamed(by); !ok {
 				return usagef("--by takes host, program or session")
@@ -222,9 +215,10 @@ func (p *program) ownersCommand() *cobra.Command {
 					o.Names = append(o.Names, arg)
 				}
 			}
-			return p.look(cmd.Context(), urls, true, func(ctx context.Context, _ []string, hub *sources.Hub, beside *watched, r *recording) error {
-				o.Recorded = r.recorded(ctx, beside, o.Timeout, p.env.Stderr)
-				return headless.Owners(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
+			return p.look(cmd.Context(), urls, true, o.Timeout, func(ctx context.Context, on *looked) error {
+				o.Recall = on.recall
+				o.Past, o.Acts = recordedPast(ctx, on.reader, time.Now())
+				return headless.Owners(ctx, headless.Over(on.hub), p.env.Stdout, p.env.Stderr, o)
 			})
 		}),
 	}

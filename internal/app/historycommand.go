@@ -25,6 +25,7 @@ import (
 // stretch has the flags that select a part of a recording.
 type stretch struct {
 	since, until string
+	at           string // instead of both: an instant
 	file         string
 	usual        time.Duration // the length without --since
 }
@@ -47,10 +48,16 @@ func (s *stretch) span(now time.Time, runs []history.Run) (span history.Span, er
 	if s.file != "" {
 		now = recorded.To.Add(1).Local()
 	}
-	if span.To, err = instantOf("--until", cmp.Or(s.until, "now"), now); err != nil {
+	flag, text := "--until", cmp.Or(s.until, "now")
+	if s.at != "" {
+		flag, text = "--at", s.at
+	}
+	if span.To, err = instantOf(flag, text, now); err != nil {
 		return span, err
 	}
 	switch {
+	case s.at != "":
+		span.From = span.To.Add(-1)
 	case s.since != "":
 		span.From, err = instantOf("--since", s.since, now)
 	case s.file != "":

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coordtop/internal/config"
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
 	"coordtop/internal/history/sqlite"
@@ -33,15 +35,8 @@ func (p *program) whyCommand() *cobra.Command {
 			"coordtop why leases/app:leader:billing -o json\n" +
 			"coordtop why --at 03:12",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			if o.Timeout == 0 {
-				return usagef("--timeout must be longer than nothing, as 5s")
-			}
 			o.Format, o.Muting = format.format(), p.muting(unacknowledged)
-			explain := func() error { return p.whyNow(cmd.Context(), args, o) }
-			if at != "" || file != "" {
-				explain = func() error { return p.whyThen(cmd.Context(), args, at, file, o) }
-			}
-			err := explain()
+			err := p.why(cmd.Context(), args, at, file, o)
 			p.said = errors.Is(err, headless.ErrFound) && err.Error() == headless.ErrFound.Error() // it was printed
 			return err
 		}),
@@ -54,37 +49,40 @@ func (p *program) whyCommand() *cobra.Command {
 	return cmd
 }
 
-// whyNow explains what is wrong now.
-func (p *program) whyNow(ctx context.Context, args []string, o headless.WhyOptions) error {
-	return p.look(ctx, args, true, func(ctx context.Context, names []string, hub *sources.Hub, beside *watched, r *recording) error {
-		o.Names, o.Runbooks = names, r.config.Runbooks
-		o.Recorded = r.recorded(ctx, beside, o.Timeout, p.env.Stderr)
-		return headless.Why(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
+// why explains what is wrong now, or was at an instant of a recording.
+func (p *program) why(ctx context.Context, args []string, at, file string, o headless.WhyOptions) error {
+	if at != "" || file != "" {
+		return p.whyThen(ctx, args, at, file, o)
+	}
+	return p.look(ctx, args, true, o.Timeout, func(ctx context.Context, on *looked) error {
+		o.Names, o.Runbooks, o.Recall = on.names, on.config.Runbooks, on.recall
+		o.Past, o.Acts = recordedPast(ctx, on.reader, time.Now())
+		return headless.Why(ctx, headless.Over(on.hub), p.env.Stdout, p.env.Stderr, o)
 	})
 }
 
-// look calls print with a Hub over what args name, and with the recording that belongs to it; see pickReadable.
-func (p *program) look(
-	ctx context.Context, args []string, judged bool,
-	print func(ctx context.Context, names []string, hub *sources.Hub, beside *watched, r *recording) error,
-) error {
-	c, names, err := p.settings.pickReadable(ctx, args, judged)
+// looked is what a command looks at: a Hub over what its arguments name, and what was recorded of that.
+type looked struct {
+	*recording
+	names  []string
+	hub    *sources.Hub
+	recall func() *sources.Keyframe // see headless.GetOptions
+}
+
+// look calls print with what args name; see pickReadable.
+func (p *program) look(ctx context.Context, args []string, peers bool, timeout time.Duration, print func(context.Context, *looked) error) error {
+	if timeout == 0 {
+		return usagef("--timeout must be longer than nothing, as 5s")
+	}
+	c, names, err := p.settings.pickReadable(ctx, args, peers)
 	if err != nil {
 		return err
 	}
 	r := p.recordingOf(c)
 	defer r.close()
 	return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-		return print(ctx, names, hub, beside, r)
+		return print(ctx, &looked{r, names, hub, r.recall(ctx, beside, timeout, p.env.Stderr)})
 	})
-}
-
-// recorded is recall, and what was recorded of former owners.
-func (r *recording) recorded(ctx context.Context, beside *watched, timeout time.Duration, diag io.Writer) (has headless.Recorded) {
-	if has.Recall = r.recall(ctx, beside, timeout, diag); has.Recall != nil {
-		has.Past, has.Acts = recordedPast(ctx, r.reader, time.Now())
-	}
-	return has
 }
 
 // recordedPast returns what was recorded of former owners before now, see diagnose.Input. Where it cannot be read, less
@@ -108,45 +106,20 @@ func recordedPast(ctx context.Context, r *sqlite.Reader, now time.Time) (func(so
 	return func(ref sources.Ref) []sources.Term { return past[ref] }, acts
 }
 
-// whyThen explains what was wrong at an instant of a recording.
-func (p *program) whyThen(ctx context.Context, names []string, at, file string, o headless.WhyOptions) (err error) {
-	var args []string
-	if file != "" {
-		args = []string{file}
-	}
-	store, c, err := p.recorded(ctx, args)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	runs, err := recordedRuns(ctx, store)
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	recorded := history.Bounds(runs, now)
-	if file != "" {
-		now = recorded.To.Local()
-	}
-	then := now
-	if at != "" {
-		if then, err = instantOf("--at", at, now); err != nil {
+// whyThen explains what was wrong at an instant of a recording; at "": at its end.
+func (p *program) whyThen(ctx context.Context, names []string, at, file string, o headless.WhyOptions) error {
+	return p.ask(ctx, stretch{at: cmp.Or(at, "now"), file: file}, nil, func(store *sqlite.Reader, c config.Config, span history.Span, _ []sources.Ref) error {
+		player := history.NewPlayer(ctx, store, store)
+		defer player.Close()
+		if err := arrive(ctx, player, span.To); err != nil {
 			return err
 		}
-	}
-	if then.Before(recorded.From) || then.After(recorded.To.Add(time.Second)) {
-		return fmt.Errorf("%w, %s: what is recorded is %s", history.ErrNothing, then.Local().Format(time.DateTime), fromTo(recorded))
-	}
-	player := history.NewPlayer(ctx, store, store)
-	defer player.Close()
-	if err := arrive(ctx, player, then); err != nil {
-		return err
-	}
-	if pos := player.Position(); pos.InHole() {
-		return fmt.Errorf("%w: %s", history.ErrNothing, pos.Hole.Why())
-	}
-	o.Names, o.Runbooks = names, c.Runbooks
-	o.Recall = func() *sources.Keyframe { return nil } // there is a recording
-	o.Past, o.Acts = recordedPast(ctx, store, player.Now())
-	return headless.WhyAt(p.env.Stdout, player.State(), player.Now(), o)
+		if pos := player.Position(); pos.InHole() {
+			return fmt.Errorf("%w: %s", history.ErrNothing, pos.Hole.Why())
+		}
+		o.Names, o.Runbooks = names, c.Runbooks
+		o.Recall = func() *sources.Keyframe { return nil } // there is a recording
+		o.Past, o.Acts = recordedPast(ctx, store, player.Now())
+		return headless.WhyAt(p.env.Stdout, player.State(), player.Now(), o)
+	})
 }

@@ -46,29 +46,25 @@ func Post(address func(ctx context.Context) (string, error)) func(ctx context.Co
 		if err != nil {
 			return err
 		}
-		return post(ctx, client, to, payload)
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(payload))
+		if err != nil {
+			return errors.New("its URL is none")
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("User-Agent", "coordtop")
+		answer, err := client.Do(r)
+		if err != nil {
+			return withoutURL(ctx, err)
+		}
+		_ = answer.Body.Close() // it says nothing that is wanted
+		switch code := answer.StatusCode; {
+		case code >= 300 && code < 400:
+			return fmt.Errorf("its URL answers with a redirect (%d), which is not followed: write where it leads", code)
+		case code < 200 || code >= 300:
+			return fmt.Errorf("its URL answers %d %s", code, http.StatusText(code))
+		}
+		return nil
 	}
-}
-
-func post(ctx context.Context, client *http.Client, to string, payload []byte) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(payload))
-	if err != nil {
-		return errors.New("its URL is none")
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("User-Agent", "coordtop")
-	answer, err := client.Do(r)
-	if err != nil {
-		return withoutURL(ctx, err)
-	}
-	_ = answer.Body.Close() // it says nothing that is wanted
-	switch code := answer.StatusCode; {
-	case code >= 300 && code < 400:
-		return fmt.Errorf("its URL answers with a redirect (%d), which is not followed: write where it leads", code)
-	case code < 200 || code >= 300:
-		return fmt.Errorf("its URL answers %d %s", code, http.StatusText(code))
-	}
-	return nil
 }
 
 // withoutURL says why a URL cannot be reached, without its host, which may be secret too.
