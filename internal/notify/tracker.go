@@ -72,6 +72,7 @@ type Tracker struct {
 	rule   Rule
 	causes []*cause
 
+	out   []Message     // of this Step
 	sent  []time.Time   // the messages of the last minute
 	more  map[Event]int // what was too much
 	since time.Time     // when more began
@@ -105,8 +106,9 @@ type key struct {
 func NewTracker(r Rule) *Tracker { return &Tracker{rule: r} }
 
 // Step takes the next look and returns what to tell.
-func (t *Tracker) Step(in *Look) (out []Message) {
-	out = t.counted(in.Now)
+func (t *Tracker) Step(in *Look) []Message {
+	t.out = nil
+	t.forget(in.Now)
 	index := map[key]*cause{}
 	for _, c := range t.causes {
 		if !c.ended {
@@ -137,14 +139,12 @@ func (t *Tracker) Step(in *Look) (out []Message) {
 	}
 	t.causes = slices.DeleteFunc(t.causes, func(c *cause) bool {
 		if found := now[c]; found != nil {
-			out = append(out, t.present(c, found, in.Now)...)
+			t.present(c, found, in.Now)
 			return false
 		}
-		more, over := t.absent(c, explained, in)
-		out = append(out, more...)
-		return over
+		return t.absent(c, explained, in)
 	})
-	return out
+	return t.out
 }
 
 // refsOf returns the rows of a Finding, or its source.
@@ -172,48 +172,45 @@ func (t *Tracker) causeOf(f *diagnose.Finding, refs []sources.Ref, index map[key
 }
 
 // present notes that a cause is found.
-func (t *Tracker) present(c *cause, found *diagnose.Finding, now time.Time) []Message {
+func (t *Tracker) present(c *cause, found *diagnose.Finding, now time.Time) {
 	gone := c.Gone
 	c.Gone = time.Time{}
 	switch {
 	case !c.told && now.Sub(c.Began) >= Steady:
 		c.told = true
-		return t.tell(c, Found, found, c.Began, now)
+		t.tell(c, Found, found, c.Began, now)
+		return
 	case gone.IsZero(), !c.told, now.Sub(gone) < Steady:
-		return nil
+		return
 	}
 	c.Returns++
-	if c.Quiet || now.Sub(c.Again) < Hold {
-		return nil
+	if !c.Quiet && now.Sub(c.Again) >= Hold {
+		c.Again = now
+		t.tell(c, FoundAgain, found, now, now)
 	}
-	c.Again = now
-	return t.tell(c, FoundAgain, found, now, now)
 }
 
-// absent notes that a cause is not found; over: it can be forgotten.
-func (t *Tracker) absent(c *cause, explained map[sources.Ref]bool, in *Look) (out []Message, over bool) {
+// absent notes that a cause is not found, and reports whether it can be forgotten.
+func (t *Tracker) absent(c *cause, explained map[sources.Ref]bool, in *Look) (over bool) {
 	switch {
-	case !c.told:
-		return nil, true
-	case c.ended:
-		return nil, !c.pending.Load()
+	case !c.told, c.ended:
+		return !c.pending.Load()
 	case slices.ContainsFunc(c.Keys, func(ref sources.Ref) bool { return !in.Known(ref) }):
 	case !slices.ContainsFunc(c.Keys, func(ref sources.Ref) bool { return !explained[ref] }):
 	case c.Gone.IsZero():
 		c.Gone = in.Now
 	case in.Now.Sub(c.Gone) < Hold:
 	case c.Quiet:
-		return nil, true
+		return true
 	default:
 		c.ended = true
-		out = t.tell(c, Ended, nil, c.Gone, in.Now)
-		return out, len(out) == 0
+		t.tell(c, Ended, nil, c.Gone, in.Now)
 	}
-	return nil, false
+	return false
 }
 
-// tell returns the message of an event, or counts it.
-func (t *Tracker) tell(c *cause, e Event, f *diagnose.Finding, at, now time.Time) []Message {
+// tell adds the message of an event, or counts it.
+func (t *Tracker) tell(c *cause, e Event, f *diagnose.Finding, at, now time.Time) {
 	if f != nil {
 		c.Title = f.Title
 	}
@@ -223,25 +220,23 @@ func (t *Tracker) tell(c *cause, e Event, f *diagnose.Finding, at, now time.Time
 		}
 		t.more[e]++
 		c.Quiet = c.Quiet || e == Found
-		return nil
+		return
 	}
 	t.sent = append(t.sent, now)
 	c.pending.Store(true)
 	if f != nil {
 		c.Finding = t.rule.Encode(f)
 	}
-	return []Message{{Event: e, ID: c.ID, At: at, Title: c.Title, Now: f, Finding: c.Finding, Returns: c.Returns, of: c}}
+	t.out = append(t.out, Message{Event: e, ID: c.ID, At: at, Title: c.Title, Now: f, Finding: c.Finding, Returns: c.Returns, of: c})
 }
 
-// counted forgets the messages of more than a minute ago, and returns the message that counts what was too much in a
-// minute.
-func (t *Tracker) counted(now time.Time) (out []Message) {
+// forget forgets the messages of more than a minute ago, and adds the message that counts what was too much in a minute.
+func (t *Tracker) forget(now time.Time) {
 	t.sent = slices.DeleteFunc(t.sent, func(at time.Time) bool { return now.Sub(at).Abs() >= time.Minute })
 	if t.more != nil && now.Sub(t.since).Abs() >= time.Minute {
-		out = []Message{{Event: More, At: now, Counts: t.more}}
+		t.out = append(t.out, Message{Event: More, At: now, Counts: t.more})
 		t.more = nil
 	}
-	return out
 }
 
 // settled notes that a message was delivered, or given up.
