@@ -66,7 +66,7 @@ var receiverKeys = [...]string{"command", "url", "url_env", "url_file", "url_com
 
 // notify reads a rule for whom to tell.
 func (v *validator) notify(f *fileNotify, path string) Notify {
-	n := Notify{Filter: f.Filter, Command: f.Command, URL: f.URL, Secret: Secret{Env: f.URLEnv, File: v.file(f.URLFile), Command: f.URLCommand, URL: true}}
+	n := Notify{Filter: f.Filter, Command: f.Command, URL: f.URL, Secret: Secret{Env: f.URLEnv, File: v.file(f.URLFile), Command: f.URLCommand, Of: "url"}}
 	switch f.Severity {
 	case "", verdict.Bad.String():
 	case verdict.Warn.String():

@@ -62,9 +62,9 @@ func TestASecretURLIsNotRepeated(t *testing.T) {
 	}
 	lookup := env(map[string]string{"HOOK": "t0p-secret", "EMPTY": ""})
 	for key, n := range map[string]Notify{
-		"url_env":     {Secret: Secret{Env: "HOOK", URL: true}},
-		"url_file":    {Secret: Secret{File: file, URL: true}},
-		"url_command": {Secret: Secret{Command: []string{"echo", "file:///t0p-secret"}, URL: true}},
+		"url_env":     {Secret: Secret{Env: "HOOK", Of: "url"}},
+		"url_file":    {Secret: Secret{File: file, Of: "url"}},
+		"url_command": {Secret: Secret{Command: []string{"echo", "file:///t0p-secret"}, Of: "url"}},
 	} {
 		if _, err := n.Address(t.Context(), lookup); err == nil || strings.Contains(err.Error(), "t0p-secret") || !strings.Contains(err.Error(), "must be a URL that begins with https:// or http://") {
 			t.Errorf("%s: %v", key, err)
@@ -72,9 +72,9 @@ func TestASecretURLIsNotRepeated(t *testing.T) {
 	}
 	for want, n := range map[string]Notify{
 		"command":     {Command: []string{"no-such-program-here"}},
-		"url_env":     {Secret: Secret{Env: "HOOK", URL: true}},
-		"url_file":    {Secret: Secret{File: file + "-not", URL: true}},
-		"url_command": {Secret: Secret{Command: []string{"no-such-program-here"}, URL: true}},
+		"url_env":     {Secret: Secret{Env: "HOOK", Of: "url"}},
+		"url_file":    {Secret: Secret{File: file + "-not", Of: "url"}},
+		"url_command": {Secret: Secret{Command: []string{"no-such-program-here"}, Of: "url"}},
 	} {
 		if key, err := n.Check(t.Context(), lookup); err == nil || key != want || strings.Contains(err.Error(), "t0p-secret") {
 			t.Errorf("%s: %s, %v", want, key, err)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +26,7 @@ type Secret struct {
 	Env     string   // name of an environment variable
 	File    string   // path of a file that only its owner and group may read
 	Command []string // program and arguments, run without a shell; its output is the secret
-	Token   bool     // it is an access token; otherwise it is a password
-	URL     bool     // it is the URL of a receiver
+	Of      string   // what it is, as its key begins: "token" or "url"; "": a password
 }
 
 // IsZero reports whether no secret is configured.
@@ -35,13 +35,7 @@ func (s Secret) IsZero() bool { return s.Env == "" && s.File == "" && len(s.Comm
 // String returns the key of the config that names the place. It does not repeat the value of the key, because people
 // may have written the password itself there.
 func (s Secret) String() string {
-	what := "password"
-	switch {
-	case s.Token:
-		what = "token"
-	case s.URL:
-		what = "url"
-	}
+	what := cmp.Or(s.Of, "password")
 	switch {
 	case s.Env != "":
 		return what + "_env"
@@ -171,7 +165,7 @@ func whereSecrets(b *Backend) string {
 
 // token reads the place of an access token, and reports a problem if the source has other credentials.
 func (v *validator) token(f *fileSource, t Target, b *Backend, password Secret, path string) Secret {
-	s := Secret{Env: f.TokenEnv, File: v.file(f.TokenFile), Token: true}
+	s := Secret{Env: f.TokenEnv, File: v.file(f.TokenFile), Of: "token"}
 	where := v.oneOf(s, path, "token_env", "token_file")
 	if where != "" && b != nil && !b.has(Tokens) {
 		v.wrong(where, "%s; write %s", v.backends.onlyWith(Tokens), strings.Replace(where[len(path)+1:], "token", "password", 1))

@@ -49,19 +49,13 @@ func NewMutes(audit *AuditLog) *Mutes {
 func (s *Mutes) path() string { return filepath.Join(filepath.Dir(s.audit.file.path), mutesName) }
 
 // List returns the mutes that have not ended.
-func (s *Mutes) List() (list []mute.Mute, err error) {
+func (s *Mutes) List() ([]mute.Mute, error) {
 	if s == nil {
 		return nil, nil
 	}
-	if list, err = s.read(); err != nil {
-		err = fmt.Errorf("reading what is muted: %w", err)
-	}
-	return list, err
-}
-
-func (s *Mutes) read() ([]mute.Mute, error) {
+	const reading = "reading what is muted: "
 	if info, err := os.Lstat(s.path()); err == nil && !files.IsOurs(info, 0o600) {
-		return nil, fmt.Errorf("%s is not a file of ours alone, remove it", s.path())
+		return nil, fmt.Errorf(reading+"%s is not a file of ours alone, remove it", s.path())
 	}
 	text, err := lastBytes(s.path())
 	if err != nil || len(text) == 0 {
@@ -69,7 +63,7 @@ func (s *Mutes) read() ([]mute.Mute, error) {
 	}
 	var file mutesFile
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, fmt.Errorf("%s is damaged, remove it: %w", s.path(), err)
+		return nil, fmt.Errorf(reading+"%s is damaged, remove it: %w", s.path(), err)
 	}
 	now := time.Now()
 	return slices.DeleteFunc(file.Mutes, func(m mute.Mute) bool { return !now.Before(m.Until) }), nil
@@ -134,7 +128,7 @@ func (s *Mutes) change(f func([]mute.Mute) []mute.Mute) (err error) {
 	if err := lockFile(folder, lockPatience); err != nil {
 		return err
 	}
-	list, err := s.read()
+	list, err := s.List()
 	if err != nil {
 		return err
 	}
