@@ -63,8 +63,7 @@ func (p *program) demoCommands() []*cobra.Command {
 		cmd.Flags().IntVar(&o.ports[i], s.flag, 0, s.usage+" (default: any free port)")
 	}
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "repeat the random pauses of an earlier demo (default: others each time)")
-	cmd.Flags().StringVar(&o.story, "scenario", "", "play `NAME`: in story, within two minutes, a host dies, a lock leaks and a server restarts without its data")
-	completeFlag(cmd, "scenario", demo.Story)
+	choiceVar(cmd, &o.story, "scenario", "", "plain, or story: within two minutes a host dies, a lock leaks and a server restarts without its data", "plain", demo.Story)
 	cmd.Flags().StringVar(&o.installing, "installing", "", "wait for the servers that this log says are being installed")
 	_ = cmd.Flags().MarkHidden("installing") // it fails only for an unknown flag
 	o.board.flags(cmd)
@@ -79,9 +78,6 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 		if port < 0 || port > 65535 {
 			return usagef("--%s %d: a port is a number from 1 to 65535", demoServers[i].flag, port)
 		}
-	}
-	if o.story != "" && o.story != demo.Story {
-		return usagef("--scenario %s: the only one is %s", format.Clean(o.story, 60), demo.Story)
 	}
 	if !o.noUI {
 		if err := p.env.screen("coordtop demo --no-ui serves without a screen"); err != nil {

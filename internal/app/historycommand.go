@@ -76,8 +76,11 @@ func (s *stretch) span(now time.Time, runs []history.Run) (span history.Span, er
 	return span, nil
 }
 
-// fromTo returns a span for people.
+// fromTo returns a span, or an instant, for people.
 func fromTo(span history.Span) string {
+	if span.To.Sub(span.From) == 1 {
+		return "at " + span.To.Local().Format(time.DateTime)
+	}
 	return "from " + span.From.Local().Format(time.DateTime) + " to " + span.To.Local().Format(time.DateTime+" MST")
 }
 
@@ -99,7 +102,7 @@ func (p *program) ask(
 	now := time.Now()
 	if s.file != "" {
 		file = []string{s.file}
-	} else if _, err := s.span(now, []history.Run{{Span: history.Span{To: now}}}); err != nil {
+	} else if _, err := s.span(now, []history.Run{{Span: history.Span{To: now}}}); err != nil && !errors.Is(err, history.ErrNothing) {
 		return err // the flags are wrong for any recording
 	}
 	store, c, err := p.recorded(ctx, file)

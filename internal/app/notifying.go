@@ -164,9 +164,11 @@ func (r *recording) notify(ctx context.Context, p *program, hub *sources.Hub, be
 		if len(rule.Command) > 0 {
 			deliver = notify.Command(rule.Command)
 		}
+		s := rule.Secret
 		o.Receivers = append(o.Receivers, notify.Receiver{
 			Rule: notify.Rule{Matches: l.matches(rule), Encode: headless.FindingJSON},
-			Key:  keyOf(rule), Name: fmt.Sprintf("notify[%d]", i), Deliver: deliver,
+			Key:  hashed("%d %q %q %q %q %q %q", rule.Severity, rule.Filter, rule.Command, rule.URL, s.Env, s.File, s.Command),
+			Name: fmt.Sprintf("notify[%d]", i), Deliver: deliver,
 		})
 	}
 	r.notifier = notify.New(o)
@@ -174,12 +176,6 @@ func (r *recording) notify(ctx context.Context, p *program, hub *sources.Hub, be
 		defer l.news.Close()
 		return r.notifier.Run(ctx)
 	})
-}
-
-// keyOf tells a rule from others.
-func keyOf(rule *config.Notify) string {
-	s := rule.Secret
-	return hashed("%d %q %q %q %q %q %q", rule.Severity, rule.Filter, rule.Command, rule.URL, s.Env, s.File, s.Command)
 }
 
 // notifiedPath returns the path of the file that remembers what was sent, one for each recording; "": there is no folder

@@ -56,6 +56,10 @@ func TestWhyExplainsAnInstantOfTheRecording(t *testing.T) {
 		t.Errorf("of another source: %+v", a)
 	}
 	w.stderr = newStream()
+	if code := w.main(t.Context(), "why", "--at", at(-time.Hour)); code == 0 || !strings.Contains(w.stderr.String(), ", at "+began.Add(-time.Hour).Local().Format(time.DateTime)+": what is recorded is from ") {
+		t.Errorf("before the recording: exit code %d: %s", code, w.stderr)
+	}
+	w.stderr = newStream()
 	if code := w.main(t.Context(), "why", "--at", "some time"); code != 2 || !strings.Contains(w.stderr.String(), "--at") {
 		t.Errorf("exit code %d: %s", code, w.stderr)
 	}

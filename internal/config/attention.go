@@ -31,7 +31,7 @@ func (v *validator) runbooks(list map[string]string) map[diagnose.Pattern]string
 			v.wrong(join("runbooks", name), "nothing of this name is found; `coordtop help why` lists the names")
 			continue
 		}
-		if u, err := url.Parse(list[name]); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		if u, err := url.Parse(list[name]); err != nil || !isReceiver(list[name]) || u.User != nil {
 			v.wrong(join("runbooks", name), "must be a URL that begins with https:// or http://, without a password")
 			continue
 		}

@@ -35,8 +35,8 @@ func (n *Notify) Address(ctx context.Context, env Lookup) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := checkReceiver(text); err != nil {
-		return "", n.Secret.blame(err)
+	if !isReceiver(text) {
+		return "", n.Secret.blame(errReceiver)
 	}
 	return text, nil
 }
@@ -54,11 +54,10 @@ func (n *Notify) Check(ctx context.Context, env Lookup) (key string, err error) 
 	return n.Secret.String(), err
 }
 
-func checkReceiver(text string) error {
-	if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return errReceiver
-	}
-	return nil
+// isReceiver reports whether something can be posted to a URL.
+func isReceiver(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
 // receiverKeys are the keys of a rule of which it has one.
@@ -82,7 +81,7 @@ func (v *validator) notify(f *fileNotify, path string) Notify {
 	where := v.oneOf(to, path, slices.Clone(receiverKeys[:])...)
 	switch u, err := url.Parse(f.URL); {
 	case f.URL == "", where == "":
-	case checkReceiver(f.URL) != nil:
+	case !isReceiver(f.URL):
 		v.wrong(where, "%v", errReceiver)
 	case err == nil && u.User != nil:
 		v.wrong(where, "holds a password: take it out and say where the URL is with url_env, url_file or url_command")

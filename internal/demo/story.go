@@ -46,23 +46,22 @@ func (d *Demo) kill(rest time.Duration, keys ...string) {
 
 // restartRedis stops the Redis server and starts one without data at the same address.
 func (d *Demo) restartRedis(ctx context.Context) {
-	for i, b := range backends(d.options) {
-		if b.name != "redis" || d.servers[i] == nil {
-			continue
-		}
-		at, err := url.Parse(d.servers[i].URL())
-		if err != nil {
-			continue
-		}
-		port, _ := strconv.Atoi(at.Port())
+	redis, old := backends(d.options)[0], d.servers[0]
+	if old == nil {
+		return
+	}
+	at, err := url.Parse(old.URL())
+	if err == nil {
 		stop, cancel := context.WithTimeout(ctx, 5*time.Second)
-		err = d.servers[i].Stop(stop)
-		if cancel(); err == nil {
-			d.servers[i], err = b.start(ctx, port)
-		}
-		if err != nil {
-			d.servers[i] = nil
-			d.options.Log.Warn("The demo's Redis was not restarted", "error", err)
-		}
+		defer cancel()
+		err = old.Stop(stop)
+	}
+	if err == nil {
+		port, _ := strconv.Atoi(at.Port())
+		d.servers[0], err = redis.start(ctx, port)
+	}
+	if err != nil {
+		d.servers[0] = nil
+		d.options.Log.Warn("The demo's Redis was not restarted", "error", err)
 	}
 }
