@@ -42,7 +42,7 @@ func (t *Tracker) snapshot() []*cause {
 	})
 }
 
-// readMemory reads the file. A file that is not there is an empty one.
+// readMemory reads the file. A file that is not there, or has no path, is an empty one.
 func readMemory(ctx context.Context, path string) (m memory, err error) {
 	data, _, err := files.Read(ctx, path, mostMemory)
 	if errors.Is(err, fs.ErrNotExist) {

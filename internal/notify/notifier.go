@@ -2,7 +2,6 @@ package notify
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,7 +31,7 @@ type Options struct {
 	Path      string                  // of the file; "": nothing is remembered; its folder is for this user alone
 	Look      func() *Look            // what is found now; nil: another process tells, or none
 	Payload   func(m *Message) []byte // what Deliver gets
-	Logger    *slog.Logger            // nil: nothing is logged
+	Logger    *slog.Logger
 }
 
 // every is the time between two looks.
@@ -51,7 +50,6 @@ type Notifier struct {
 
 // New returns a Notifier, which does nothing before Run.
 func New(o Options) *Notifier {
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	n := &Notifier{o: o, writing: make(chan struct{}, 1), file: condition{logger: o.Logger}}
 	for i := range o.Receivers {
 		r := &o.Receivers[i]
@@ -109,11 +107,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 
 // restore takes what an earlier run told.
 func (n *Notifier) restore(ctx context.Context) {
-	var m memory
-	var err error
-	if n.o.Path != "" {
-		m, err = readMemory(ctx, n.o.Path)
-	}
+	m, err := readMemory(ctx, n.o.Path)
 	n.file.note(err, 0)
 	n.rules = map[string][]*cause{}
 	maps.Copy(n.rules, m.Rules)
