@@ -28,7 +28,7 @@ type LeadOptions struct {
 	// OnLost is called once for each term, when it is over and OnElected has returned. It receives the cause of the
 	// term's context. When the candidate stops, that is ErrReleased, and OnLost is called before the candidate resigns.
 	OnLost func(cause error)
-	// OnError receives errors after which the candidate goes on: errors of a campaign, of a resignation that did not
+	// OnError receives errors after which the candidate continues: errors of a campaign, of a resignation that did not
 	// reach the service, and of OnElected. Failures to open a session go to SessionOptions.OnState.
 	OnError func(error)
 }
@@ -194,7 +194,8 @@ func (c *Candidate) callElected(ctx context.Context, t *Term) <-chan error {
 	return elected
 }
 
-// windUp waits for OnElected, whose context has ended. If OnElected takes too long, windUp resigns meanwhile.
+// windUp waits for OnElected, whose context has ended. If OnElected takes too long, windUp resigns before OnElected
+// returns.
 func (c *Candidate) windUp(t *Term, elected <-chan error) error {
 	select {
 	case err := <-elected:

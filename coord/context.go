@@ -24,7 +24,7 @@ func until(ctx, life context.Context) (context.Context, context.CancelFunc) {
 
 // cleanupContext returns a context for a request that must be sent although ctx may have ended.
 // It ends at the deadline of ctx. It ends cleanupTime from now if ctx has no deadline or has ended already, and
-// cleanupTime after the cancellation if ctx is cancelled meanwhile.
+// cleanupTime after the cancellation if ctx is cancelled later.
 func cleanupContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	free := context.WithoutCancel(ctx)
 	deadline, ok := ctx.Deadline()

@@ -51,7 +51,7 @@
 //	               |      +-- Acquire returns                    +-- Context ends: ErrExpired
 //	               |
 //	               |<---- RenewIn ---->+--- answer ===== trusted ========= ... ==|
-//	                                   Asked again: everything counts anew from here
+//	                                   Asked again: all times start again here
 //
 //	asking ----> trusted ----> lost      the service said, or closed, so: ErrLost
 //	  |           |    ^ |---> expired   our own deadline passed first:   ErrExpired
@@ -78,8 +78,8 @@
 // context if it finds that trust is over. Code that must not do something twice calls Check just before.
 //
 // Time is monotonic time plus the time the machine was suspended. On Linux the latter is the difference between
-// CLOCK_BOOTTIME and CLOCK_MONOTONIC. Elsewhere it is how much the wall clock gained on the monotonic clock. Setting
-// the wall clock forward may therefore end trust early, and setting it back may hide a suspend of that length.
+// CLOCK_BOOTTIME and CLOCK_MONOTONIC. Elsewhere it is the time that the wall clock gained on the monotonic clock.
+// Setting the wall clock forward may therefore end trust early, and setting it back may hide a suspend of that length.
 //
 // A claim that waited was sent long before it was granted. If a renewal is already due, or the window is over, the
 // grant is renewed once before Acquire returns, and only an answer to that makes it a lease.
@@ -99,11 +99,11 @@
 // service:
 //
 //	YDB       order id of the grant. Grows for as long as the coordination node lives;
-//	          a node dropped and created again starts anew. Limit 1 only.
+//	          dropping the node and creating it again resets it. Limit 1 only.
 //	Redis     0: none.
 //	Postgres  transaction id read just after the lock was granted. Grows within one
 //	          timeline; after a failover that lost transactions it may repeat.
-//	dflockd   from version 2.1 on, else 0. Starts anew with the server.
+//	dflockd   from version 2.1 on, else 0. A restart of the server begins a new count.
 //
 // # What each backend guarantees
 //

@@ -294,7 +294,7 @@ const (
 	CallPublish                   // write its Data beside our ownership
 	CallRelease                   // release its Name in its Mode
 	CallCreate                    // create Name with Limit and Data
-	CallUpdate                    // write its Data as that of Name itself
+	CallUpdate                    // write its Data into Name itself
 	CallDelete                    // delete Name
 	CallMakeSpace                 // create the space whose path is Name
 )

@@ -73,7 +73,7 @@ func (t *Term) Context() context.Context { return t.l.Context() }
 // the error wraps the cause (ErrLost, ErrExpired, ErrReleased or ErrClosed). If the service reports that the leadership
 // is over, the term ends with ErrLost. Before it sends anything, Proclaim returns ErrUnsupported if leaders have no
 // data on this backend, ErrDataTooLong, and ErrInvalid for bytes that the service cannot show. After any other error it
-// is unknown whether the data was written; if the leadership ended meanwhile, the error wraps its cause and
+// is unknown whether the data was written; if the leadership ended during the call, the error wraps its cause and
 // ErrUncertain. Proclamations are sent one after the other.
 func (t *Term) Proclaim(ctx context.Context, data []byte) error {
 	return t.l.wrap("proclaim", t.proclaim(ctx, data))

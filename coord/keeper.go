@@ -11,8 +11,8 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// longestSleep is the longest that a keeper sleeps. Timers stand still while the machine is suspended; with a short
-// timer the keeper soon notices afterwards that trust is over.
+// longestSleep bounds each sleep of a keeper. Timers stop while the machine is suspended; with a short timer the keeper
+// soon notices afterwards that trust is over.
 const longestSleep = time.Second
 
 // keeper keeps a session or a grant: it renews it in time, ends its context when trust ends, and can check its trust at

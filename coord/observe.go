@@ -80,7 +80,7 @@ func (l Leader) sameTerm(o Leader) bool {
 
 // Observe yields the present leader, then each change: another leader, nobody, a new term of the same owner, or a
 // proclamation, which keeps the Context that was yielded before. If reading fails for a while, a Leader that is not
-// Known is yielded once; the earlier Context goes on, because no change is known.
+// Known is yielded once; the earlier Context does not end, because no change is known.
 //
 // Contexts also end while the body of the loop runs, so that the body may block on one. A body that is slower than the
 // changes receives only the latest. If the service reports changes, each arrives as it happens; else the election is

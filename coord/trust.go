@@ -10,7 +10,7 @@ import (
 )
 
 // clock reads the time in which trust is measured: the monotonic clock plus the time the machine was suspended. On most
-// systems the monotonic clock stands still during a suspend, while the service's clock goes on.
+// systems a suspend stops the monotonic clock, but not the clock of the service.
 type clock struct {
 	asleep func() time.Duration // since some origin; only differences mean anything
 }

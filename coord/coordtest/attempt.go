@@ -10,7 +10,7 @@ import (
 )
 
 // attempt is one run of a case. It does not report its result to the test, because the result proves nothing about the
-// driver if the machine stood still during the run; then the case is run again.
+// driver if the process was late during the run; then the case is run again.
 type attempt struct {
 	testing.TB
 	ctx    context.Context
@@ -52,7 +52,7 @@ func (a *attempt) clean() {
 		a.mu.Unlock()
 		func() {
 			defer func() {
-				if a.Failed() { // a clean-up function may have ended this goroutine: go on with the others
+				if a.Failed() { // a clean-up function may have ended this goroutine: run the others
 					a.clean()
 				}
 			}()

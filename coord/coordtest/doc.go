@@ -20,8 +20,8 @@
 //	}
 //
 // NewDriver and TTL are required; every other field enables cases that are skipped without it. A case asserts only
-// lower bounds of time (nothing is granted to another before its window ends, nobody waits less than asked) and takes
-// at most 30 s plus 20 TTLs, so that it does not fail on a slow machine. A machine that stands still for a large part
+// lower bounds of time: nothing is granted to another before its window ends, nobody waits less than asked. Its
+// time-out is 30 s plus 20 TTLs, so that it does not fail on a slow machine. A process that is paused for a large part
 // of the TTL loses its leases. A case that failed and was late by a tenth of the TTL therefore proves nothing about the
 // driver and is run again, at most five times in all. Each further run adds a line to the file that
 // $COORDTOP_TEST_RERUNS names; make test counts the lines.

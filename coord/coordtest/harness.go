@@ -105,7 +105,7 @@ func allCases() []testCase {
 	return all
 }
 
-// tries is how often one case runs at most; it runs again if the machine stood still meanwhile.
+// tries bounds the runs of one case. A case that failed while its process was late runs again.
 const tries = 5
 
 func (c testCase) execute(t testing.TB, start func(testing.TB) Harness) {

@@ -9,7 +9,7 @@ import (
 	"coordtop/coord"
 )
 
-// Shape says what a service renews and ends: the session or each grant.
+// Shape is the unit that a service renews and ends: the session or each grant.
 type Shape uint8
 
 // The two shapes a driver can have.

@@ -54,7 +54,8 @@ func (s *renewingSession) Renew(ctx context.Context) (coord.Window, error) {
 	return s.window, nil
 }
 
-// orLost returns err, or an error that wraps ErrLost if the grant or session has ended meanwhile, with the cause over.
+// orLost returns err, but for a failure after the end of the grant or session an error that wraps ErrLost and over, the
+// cause of that end.
 func orLost(err, over error) error {
 	if err == nil || over == nil || errors.Is(err, coord.ErrLost) {
 		return err

@@ -15,7 +15,7 @@ type itemKey struct {
 	name string
 }
 
-// item is one primitive. It stays in the map when nobody owns it, so that watchers need not start anew; exists reports
+// item is one primitive. It stays in the map when nobody owns it, so that watchers need not start again; exists reports
 // whether clients may see it.
 type item struct {
 	limit     uint64

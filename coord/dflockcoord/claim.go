@@ -268,7 +268,7 @@ func (p *place) endSlice() error {
 	p.slice, p.queued = nil, false
 	switch {
 	case errors.Is(s.err, dflockwire.ErrNotEnqueued), errors.Is(s.err, dflockwire.ErrLeaseExpired):
-		return nil // the grant came, but nobody asked for it in time: join anew
+		return nil // the grant came, but nobody asked for it in time: join again
 	case s.ok:
 		p.own(s.got, true)
 	}
@@ -276,8 +276,8 @@ func (p *place) endSlice() error {
 }
 
 // complete makes a grant of the first permit: it claims the others, and renews all if the first may have expired
-// already. If permits were missing or the first was lost meanwhile, we own nothing, and complete returns neither a
-// grant nor an error.
+// already. If permits are missing or the first was lost, we own nothing, and complete returns neither a grant nor an
+// error.
 func (p *place) complete(ctx context.Context) (*grant, error) {
 	for uint64(len(p.nonces)) < p.claim.Permits {
 		next, ok, err := p.conn.Acquire(ctx, p.key, 0, p.lease)

@@ -26,7 +26,7 @@
 //
 // A claim that waits takes its place with the command e and waits with w. Servers before 1.15 notice that a client hung
 // up during w only at its turn or its time-out; at its turn they pass the grant to the next in the queue at once. On
-// these servers each w therefore lasts at most [Options].LongestWait, after which the claim joins the queue anew, at
+// these servers each w therefore lasts at most [Options].LongestWait, after which the claim joins the queue again, at
 // its end. A claim that is cancelled during w waits for the rest of it if that is short; else its error wraps
 // coord.ErrUncertain. Leaving a place that is enqueued but not waited for is never uncertain. Several permits are
 // claimed one after the other: the first in the queue's order, each other one only if it is free at once. If one is not

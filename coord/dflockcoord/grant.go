@@ -57,8 +57,8 @@ func (d *Driver) learn(err error) {
 	}
 }
 
-// fenceIn reads the fence in a nonce. The fence is a count that began at the server's clock in nanoseconds. fenceIn
-// returns 0 if there is none.
+// fenceIn reads the fence in a nonce. The fence is a count that began at the server's clock in nanoseconds. For a nonce
+// without a fence, fenceIn returns 0.
 func fenceIn(nonce string) uint64 {
 	const digits, years, day = 16, 20 * 365 * 24 * time.Hour, 24 * time.Hour
 	if len(nonce) != 2*digits {

@@ -72,8 +72,8 @@ type Options struct {
 	// Learned holds the shortest silence, in nanoseconds, after which a server ended a connection of this driver or of
 	// others that share Learned; 0: none yet. Windows are shorter than that. If it is nil, the driver has its own.
 	Learned *atomic.Int64
-	// LongestWait is how long a claim in the queue of a server before 2.0 waits before it joins anew; see Waiting in
-	// the package's comment. 0: 10 minutes. At least 1 s.
+	// LongestWait bounds the wait of a claim in the queue of a server before 2.0; the claim then joins the queue
+	// again. See Waiting in the package's comment. 0: 10 minutes. At least 1 s.
 	LongestWait time.Duration
 	// Shard returns the index of a key's server, from 0 to servers-1. If it is nil, dflockwire.Shard is used.
 	Shard func(key string, servers int) int

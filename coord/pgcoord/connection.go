@@ -232,7 +232,7 @@ func leavesBehind(err error, polite bool) bool {
 }
 
 // disconnect closes the connection. pgbouncer (1.18) resets a session for its next client, and mistakes a notification
-// that arrives meanwhile for the end of the reset. A pooled session therefore stops listening before it is closed.
+// that arrives during the reset for its end. A pooled session therefore stops listening before it is closed.
 func (l *connection) disconnect(unlisten bool) {
 	if unlisten && !l.conn.Closed() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), closeTime)

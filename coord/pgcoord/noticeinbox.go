@@ -47,7 +47,7 @@ func (b *inbox) put(n *pgconn.Notification) {
 		}
 		select {
 		case <-b.waiting:
-		default: // the handler has made room meanwhile
+		default: // the handler has just made room
 		}
 	}
 }

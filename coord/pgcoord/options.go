@@ -41,8 +41,8 @@ type Options struct {
 	Scheme Scheme
 	// Channels are the channels to which the connection of the election's lock listens while we lead.
 	Channels []Listener
-	// Queue is how many notifications wait for a slow handler before the oldest is dropped; Notification.Missed counts
-	// the dropped ones. 0: 256.
+	// Queue is the maximum number of notifications that wait for a slow handler. One more drops the oldest, which
+	// Notification.Missed counts. 0: 256.
 	Queue    int
 	Override Override
 	// Dial makes the network connections. If it is nil, they are TCP with keepalives of our own, or a Unix socket.

@@ -76,8 +76,7 @@ func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error)
 	return p, nil
 }
 
-// closedOr returns errClosed if the session was closed meanwhile, because err is then a consequence. Else it returns
-// err.
+// closedOr returns errClosed if the session was closed, because err is then a consequence. Else it returns err.
 func (s *session) closedOr(err error) error {
 	if closed := s.Over(); closed != nil {
 		return fmt.Errorf("%w: %w", closed, err)

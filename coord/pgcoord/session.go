@@ -81,8 +81,7 @@ func (s *session) connectionFor(ctx context.Context, ttl time.Duration, name str
 	return s.connect(ctx, ttl, name)
 }
 
-// read runs f on a connection that no claim uses. If the spare connection ends meanwhile, read runs f again on a new
-// one.
+// read runs f on a connection that no claim uses. If the spare connection ends, read runs f again on a new one.
 func (s *session) read(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
 	ctx, leave, err := s.Enter(ctx)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"coordtop/coord"
 )
 
-// connection is a connection of a session, as the server lists it. Both fields are compared, because after a restart
-// the server counts anew and another client may have the same number.
+// connection is a connection of a session, as the server lists it. Both fields are compared, because a restart
+// resets the numbers, and another client may get the same one.
 type connection struct{ id, addr string }
 
 // connections are the connections of a session that the server may still have. They are safe

@@ -150,7 +150,7 @@ func (g *grant) publish(ctx context.Context, value string) error {
 	}
 }
 
-// read returns the value of the key, or "" if there is none.
+// read returns the value of the key, or "" if the key does not exist.
 func (g *grant) read(ctx context.Context) (string, error) {
 	return ask(ctx, g.s, callTimeout(g.ttl), func(ctx context.Context) (string, error) {
 		value, err := g.s.client.Get(ctx, g.key).Result()

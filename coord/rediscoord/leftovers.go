@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// confirmTries is how often the driver asks about an uncertain answer before it returns an error.
+	// confirmTries bounds the requests that confirm sends after an uncertain answer.
 	confirmTries = 2
 	// cleanupTimeout bounds the clean-up after a claim's context has ended.
 	cleanupTimeout = time.Second

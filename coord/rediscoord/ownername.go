@@ -40,8 +40,8 @@ const (
 	camelNames = `[a-z]\w*(?:Time|Timestamp|At|Count|Counter|Seq|Renewals?|Renewed|Beats?|Heartbeats?|Expires|Expiry)`
 )
 
-// rewritten matches the parts of a value that programs write anew at each renewal: a time, or a number that its name
-// marks as a time or a count. Any other number may distinguish two owners.
+// rewritten matches the parts of a value that programs change at each renewal: a time, or a number that its name marks
+// as a time or a count. Any other number may distinguish two owners.
 var rewritten = lazy.Regexp(`\b(?:` + moment +
 	`|(?:` + snakeNames + `|` + camelNames + `)"?\s*[:=]\s*"?(?:` + moment + `|\d+(?:\.\d+)?))`)
 
@@ -92,7 +92,7 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 // OwnerOf parses a value. Any value may prove ownership, so that it shows only these parts: a part that is positively a
 // name (internal/ground/legible); the match of the first pattern that matches, or its first group if it has one; and
 // the data after a UUID and a space, which proves nothing; the label shows this data without secrets. OwnerOf never
-// fails, and neither ID nor Label has a control character. The ID has no part that a renewal writes anew.
+// fails, and neither ID nor Label has a control character. The ID has no part that a renewal changes.
 func OwnerOf(raw []byte, patterns ...*regexp.Regexp) Value {
 	part := ownerPart(raw)
 	v := Value{Opaque: true, ID: ShortID(part)}

@@ -17,7 +17,7 @@ import (
 	"coordtop/internal/ground/certs"
 )
 
-// Topology says how the servers of a Redis are arranged. The scheme of a URL names it.
+// Topology is the arrangement of the servers of a Redis. The scheme of a URL names it.
 type Topology string
 
 // The topologies.
@@ -56,7 +56,7 @@ type ClientOptions struct {
 	// Protocol is the version of RESP, 2 or 3. 0: 3 if the server knows it, else 2.
 	Protocol int
 	// Refusals remembers, for several clients, the commands that the user may not send. If it is nil, each connection
-	// tries optional commands anew.
+	// tries all optional commands.
 	Refusals *Refusals
 	// OnConnect is called by a client of NewClient on every new connection after login, including those to Sentinels.
 	// It may be nil.

@@ -134,7 +134,7 @@ func (u *unfinished) Error() string { return fmt.Sprintf("no answer yet: %v", u.
 func (u *unfinished) Unwrap() error { return u.cause }
 
 // ask runs do, which sends commands, for at most timeout. It returns as soon as ctx ends, although the library notices
-// its end only between two commands. Then the error is an *unfinished and do goes on in a goroutine that the session
+// its end only between two commands. Then the error is an *unfinished and do continues in a goroutine that the session
 // joins when it is over.
 func ask[T any](ctx context.Context, s *session, timeout time.Duration, do func(context.Context) (T, error)) (T, error) {
 	type reply struct {

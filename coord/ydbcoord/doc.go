@@ -28,10 +28,10 @@
 //
 // When a stream breaks, or nothing is received on it for half a timeout, the session attaches again, with a higher
 // sequence number and its secret key. The first try is immediate; the pauses between further tries grow. Open requests
-// are sent again, each in its own way (see resend); watches are armed anew; our grants are read. If the service reports
-// that the session has expired, that the node is gone or that a right is missing, the session ends. If it reports that
-// another has the session, the session ends when an attach with a higher number is refused as well. A node that is gone
-// may be created again, so that a driver that had a session there tries again to open one.
+// are sent again, each in its own way (see resend); watches are armed again; our grants are read. If the service
+// reports that the session has expired, that the node is gone or that a right is missing, the session ends. If it
+// reports that another has the session, the session ends when an attach with a higher number is refused as well. A node
+// that is gone may be created again, so that a driver that had a session there tries again to open one.
 //
 // All of this assumes that the service ends no session before T has passed since its last answer. But the YDB node of
 // the stream answers the pings, not the tablet. That node may be cut off from the tablet without knowing it, or

@@ -20,7 +20,7 @@ import (
 // trusted.
 type StatusError struct {
 	Status Ydb.StatusIds_StatusCode
-	Text   string // of the first issue, at most 200 bytes; "" if there is none
+	Text   string // of the first issue, at most 200 bytes; "" without an issue
 }
 
 // Error returns a text such as "PRECONDITION_FAILED: too many sessions".

@@ -45,8 +45,8 @@ func memberOf(guard string) (m SemaphoreMember, err error) {
 
 // ForceRelease implements coord.ForceReleaser. With Options.ClientsUnprotected it ends the owner's session; otherwise,
 // with Options.AllowRecreate, it deletes the semaphore and creates it again. The service compares nothing, so the owner
-// is read just before. It cannot end a wait. If the semaphore was deleted meanwhile, it exists again afterwards, with
-// no owner, and the error wraps coord.ErrChanged.
+// is read just before. It cannot end a wait. If another client deletes the semaphore after the read, it exists again
+// afterwards, with no owner, and the error wraps coord.ErrChanged.
 func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	return doing("ending the ownership of session "+f.Owner, d.forceRelease(ctx, f))
 }

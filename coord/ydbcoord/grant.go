@@ -111,8 +111,8 @@ func (g *grant) Abandon() {
 }
 
 // Publish implements coord.Publisher: it claims the same again with other data, which the service understands as a
-// change. If we are not the owner any more, the service may grant the semaphore anew. Another order id shows that, and
-// the new grant is released at once.
+// change. If we are not the owner any more, the service may grant the semaphore a second time. Another order id shows
+// that, and the new grant is released at once.
 func (g *grant) Publish(ctx context.Context, data []byte) error {
 	params := g.params
 	params.data = slices.Clone(data)
@@ -125,8 +125,8 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 	return doing("publishing to those who read the semaphore's own data", g.s.Update(ctx, params.name, params.data))
 }
 
-// publish starts a publication and waits for its end or that of ctx. After ctx has ended, the publication still goes
-// on, and releases what the service may grant anew.
+// publish starts a publication and waits for its end or that of ctx. After the end of ctx the publication continues,
+// and releases a semaphore that the service granted a second time.
 func (g *grant) publish(ctx context.Context, params claimParams) error {
 	if err := cmp.Or(Options{}.Caps().CheckData(params.data), ctx.Err()); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (g *grant) publish(ctx context.Context, params claimParams) error {
 	}
 }
 
-// publishLocked claims the same again with other data, and passes the result to then. The publication goes on even if
+// publishLocked claims the same again with other data, and passes the result to then. The publication continues even if
 // nobody waits for it.
 func (g *grant) publishLocked(params claimParams, then func(error)) {
 	g.publishing++

@@ -35,7 +35,7 @@ func (e *HostsError) Error() string { return strings.Join(e.Hosts, ",") + ": " +
 // Unwrap returns Err.
 func (e *HostsError) Unwrap() error { return e.Err }
 
-// patience is how long to wait for one host before the next one is asked as well.
+// patience is the time-out for one host, after which askHosts calls the next one as well.
 const patience = 300 * time.Millisecond
 
 // hostsOf asks discovery for the nodes of the cluster and shuffles them. It returns none if discovery is off or fails;

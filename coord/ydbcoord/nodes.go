@@ -22,8 +22,8 @@ import (
 type Node struct {
 	Path  string
 	Owner string // a user of the database
-	// Incarnation changes when the node is dropped and created again, because session numbers and order ids then start
-	// anew; "" if the service does not report it.
+	// Incarnation changes when the node is dropped and created again, because that resets session numbers and order
+	// ids; "" if the service does not report it.
 	Incarnation string
 	Config      *pb.Config // as it was set; defaults are not filled in
 }
@@ -60,7 +60,7 @@ func (n *Nodes) Drop(ctx context.Context, path string) error {
 	})
 }
 
-// Describe reads a coordination node. If there is none, the error is coord.ErrRefused.
+// Describe reads a coordination node. It returns coord.ErrRefused if no node has this path.
 func (n *Nodes) Describe(ctx context.Context, path string) (Node, error) {
 	ctx = n.client.through(ctx)
 	var result pb.DescribeNodeResult
@@ -81,7 +81,7 @@ func (n *Nodes) Describe(ctx context.Context, path string) (Node, error) {
 
 // List walks the directories below root ("" is the database) and yields the path of each coordination node. Names that
 // begin with a dot belong to the system and are left out. If a node cannot be read, List yields its path with the error
-// and goes on. If root itself cannot be read, or ctx ends, the sequence ends.
+// and continues. If root itself cannot be read, or ctx ends, the sequence ends.
 func (n *Nodes) List(ctx context.Context, root string) iter.Seq2[string, error] {
 	root = cmp.Or(root, n.client.options.Database)
 	return func(yield func(string, error) bool) {

@@ -25,7 +25,7 @@ func (s *Session) lateness(r *request) time.Duration {
 // checkOverdue handles requests whose answer is overdue, because it may be lost. Without this, we could be an owner
 // without knowing it, or a name could stay blocked without limit:
 //
-//	acquire   the semaphore is described first. If the claim is in the queue, it goes on waiting. If we
+//	acquire   the semaphore is described first. If the claim is in the queue, it keeps waiting. If we
 //	          are the owner, or neither, it is sent again: an owner is answered at once. No other acquire
 //	          or release waits behind it at the service, see table
 //	release, describe  sent again: a second one changes nothing

@@ -186,7 +186,7 @@ var errSuperseded = errors.New("superseded by a later request")
 //	          may be our own work, see Session.Create and Session.Delete
 //
 // Arming describes are not repeated: the watches ended with the stream, and watches.attachedLocked
-// arms them anew.
+// arms them again.
 func (t *table) resend() {
 	t.ready = nil
 	clear(t.lanes)

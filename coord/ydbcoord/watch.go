@@ -43,7 +43,7 @@ type watched struct {
 	asked     time.Time // when that, or the describe under way, was sent
 	facts     uint64    // if armed: SemaphoreState.digest of the answer
 	again     bool      // if asked: read once more after the answer
-	since     time.Time // SemaphoreState.Since of a reported change that was not read yet; zero if there is none
+	since     time.Time // SemaphoreState.Since of a reported change that was not read yet; zero: all were read
 	due       time.Time // if slow (absent or failed): when to read
 	pause     time.Duration
 }
@@ -68,7 +68,7 @@ func (w *watches) entryLocked(name string) *watched {
 }
 
 // guardLocked watches a semaphore for a grant. A watch that is armed already is enough. If it was armed before the
-// grant, it reports the grant and is armed anew; else it reports the next change.
+// grant, it reports the grant and is armed again; else it reports the next change.
 func (w *watches) guardLocked(name string) {
 	e := w.entryLocked(name)
 	e.guards++
