@@ -14,7 +14,7 @@ type Clock interface{ Now() Instant }
 // durations that must survive a change of that clock, such as silence, are on the monotonic one.
 type Instant struct {
 	Wall time.Time     // without a monotonic reading, so that it compares like one from a file
-	Mono time.Duration // since an arbitrary start; may stand still while this machine sleeps
+	Mono time.Duration // since an arbitrary start; may stop while this machine sleeps
 }
 
 // steady returns the monotonic reading as a time, for comparison with others of the same Clock.
@@ -66,7 +66,7 @@ func (h *Hub) checkClockLocked(now Instant) {
 }
 
 // clockStep records that the wall clock was set by step. All scopes are stale until they are
-// listed anew, which takes a new connection of each source.
+// listed again, which takes a new connection of each source.
 func (m *model) clockStep(step time.Duration) {
 	way, orSlept, err := "forward", ", or this machine slept", error(errClockForward)
 	if step < 0 {

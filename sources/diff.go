@@ -146,7 +146,7 @@ func (l *look) owners(events []Event, before, after *Primitive) []Event {
 	events = l.ends(events, before, after, follows)
 	ended := len(events) - start
 	events = l.begins(events, before, after)
-	if l.revealed && len(events) == start { // no owner came or went meanwhile
+	if l.revealed && len(events) == start { // no owner came or went since the last reading
 		events = l.present(events, after)
 	}
 	if ended == 1 && len(events)-start == 2 && l.replaces(before, after, &events[start], &events[start+1]) {

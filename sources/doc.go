@@ -73,7 +73,7 @@
 // The Hub and the runners read one [Clock]; a source reads that of its machine. Every time in a Change, an Event and a
 // State is on the wall clock and has no monotonic reading, so that it compares in the same way after it was stored.
 // Silence, pauses and [Event].Mono are measured on the monotonic clock. When the wall clock is set by more than 2 s
-// either way, an EventClockStep reports it, and every source is connected and read anew: times before the step cannot
+// either way, an EventClockStep reports it, and every source reconnects and is read again: times before the step cannot
 // be compared with times after it. A sleep of this machine counts as such a step.
 //
 // # Inputs and replay
@@ -102,7 +102,7 @@
 // continue as after an outage. Their rows are there at once, stale, with their terms. The time from the last answer of
 // their servers to the next listing is dark. That listing shows which owners continue in the same term, and which terms
 // ended or began in the dark. Rows of other sources are left out; if the clock shows less than at the end of that run,
-// all rows are. Expectations, outages and the numbers of events begin anew. Data that was left out or masked counts as
+// all rows are. Expectations, outages and the numbers of events start again. Data that was left out or masked counts as
 // changed only if its length differs.
 //
 // # Silence, gaps and darkness
@@ -113,11 +113,11 @@
 // is stale whatever else is known. The stretch since the last answer is kept as
 // [Dark].
 //
-// Relists reports that continuity was lost: each row of the scope is stale until it is Set anew. An owner that is still
-// there continues in the same term, in doubt unless there is proof. Another owner took over somewhere in (last answer,
-// now], and the cause is unknown unless the earlier lease was over when the stretch began. For a time that was not
-// observed, neither an ownership nor a gap is invented: the minimum length of a gap counts only its observed part, the
-// maximum counts all. [Row.Unobserved] also has the stretches in which a single row was read but its owners were
+// Relists reports that continuity was lost: each row of the scope is stale until it is Set again. An owner that is
+// still there continues in the same term, in doubt unless there is proof. Another owner took over somewhere in (last
+// answer, now], and the cause is unknown unless the earlier lease was over when the stretch began. For a time that was
+// not observed, neither an ownership nor a gap is invented: the minimum length of a gap counts only its observed part,
+// the maximum counts all. [Row.Unobserved] also has the stretches in which a single row was read but its owners were
 // unknown ([EventOwnerUnknown]), or in which it may have changed and changed back unseen (Change.Unseen). The latter
 // exist because a silence shorter than the limit makes no row stale, but may hide owners that came and went.
 //
@@ -147,7 +147,7 @@
 //   - A source *reads* its backend and *sends* Changes through its Link; a server *answers*
 //     (Alive, which is the only proof of life). A *look* is one reading of one row, a *listing*
 //     the reading of all rows of a scope: Relists begins one and Synced ends it.
-//   - An *input* is what enters the model of the Hub; the model *applies* it, *emits* events
+//   - An *input* enters the model of the Hub; the model *applies* it, *emits* events
 //     and changes *rows*. The Hub *publishes* States. A *note* is an event that no source sends.
 //   - A row is *stale* when it cannot be believed now. A *dark* stretch of time is one in which a scope, or a row, was
 //     not observed. The owners of a row are *unknown* when it was read but does not show them. A row is *absent* when

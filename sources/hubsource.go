@@ -120,7 +120,7 @@ func (f *hubSource) status() SourceStatus {
 func (h *Hub) connected(f *hubSource) { h.enter(f, &Input{Kind: InputConnected}) }
 
 // disconnected records a failed Connect, or a connection that ended. All rows of the source are
-// stale at once. retry is when the next Connect is tried.
+// stale at once. The next Connect is tried at retry.
 func (h *Hub) disconnected(f *hubSource, err error, retry time.Time) {
 	h.enter(f, &Input{Kind: InputDisconnected, Problem: Recordable(err), Retry: wallTime(retry)})
 }

@@ -53,8 +53,8 @@ func (ref Ref) InSource() string {
 	return strings.TrimPrefix(ref.Space, "/") + "/" + ref.Name
 }
 
-// AliasName returns the alias by which a person may name a primitive. It returns "" if there is none, or only a guessed
-// one, which is shown but not accepted as a name.
+// AliasName returns the alias by which a person may name a primitive. It returns "" without an alias, and for a
+// guessed one, which is shown but not accepted as a name.
 func AliasName(alias string, how Known) string {
 	if how == Inferred {
 		return ""

@@ -187,7 +187,8 @@ func sameWaiter(a, b Waiter) bool {
 		a.Turn == b.Turn && a.Since == b.Since && a.Timeout == b.Timeout && a.Data == b.Data && a.Guard == b.Guard && slices.Equal(a.Attrs, b.Attrs)
 }
 
-// justTaken is how long after a take a second command that sets the end of the lease still belongs to the take.
+// justTaken bounds the time between a take and a second command that sets the end of its lease. A later command counts
+// as a change of the lease.
 const justTaken = time.Second
 
 // EndRemoved is the beginning of the Detail of an EventLeaseChanged if the lease has no end any more.

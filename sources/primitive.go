@@ -243,7 +243,7 @@ const (
 	Strays      = "keys of another server"
 )
 
-// AttrOf returns the value of the first attribute with a key, or "" if there is none.
+// AttrOf returns the value of the first attribute with a key, or "" without such an attribute.
 func AttrOf(list []Attr, key string) string {
 	for i := range list {
 		if list[i].Key == key {

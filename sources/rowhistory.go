@@ -212,7 +212,7 @@ func (r *Row) nobody(l *look, before, after *Primitive) {
 	case !read(after):
 	case len(after.Owners) > 0 || !ownersKnown(after) || after.Absent:
 		r.Nobody = Stamp{}
-	case read(before) && (before.Absent || len(before.Owners) > 0), // it was created anew, or released
+	case read(before) && (before.Absent || len(before.Owners) > 0), // it was created again, or released
 		r.Nobody.How == Unknown && before == nil && !l.relisted: // it was made just now
 		r.Nobody = l.stamp()
 	case r.Nobody.How == Unknown:

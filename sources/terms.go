@@ -326,7 +326,7 @@ func (r *Row) Gaps(s *State, now time.Time, within time.Duration) GapStats {
 	return l.Stats(lane.Span{From: now.Add(-within), To: now})
 }
 
-// changesKept is how long counts of changes and losses are kept.
+// changesKept is the time for which counts of changes and losses are kept.
 const changesKept = time.Hour
 
 // Changes returns the number of owner changes in the last `within`, rounded to minutes, at most an hour.

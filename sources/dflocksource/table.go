@@ -316,8 +316,8 @@ func (t *table) nameOf(key string, semaphore bool) string {
 	return key
 }
 
-// usualMemory is how long a server remembers a key that nobody uses (--gc-max-idle), by default. If the server is
-// configured otherwise, the first key that it forgets shows that.
+// usualMemory is the default time after which a server forgets a key that nobody uses (--gc-max-idle). If the server
+// is configured otherwise, the first key that it forgets shows that.
 const usualMemory = time.Minute
 
 // forgotten notes that the server forgot a key and learns from it how long the server remembers keys.

@@ -62,7 +62,7 @@ func (l *Link) Start(f func() error) {
 // Answered makes Next report that the server answered. It does not block.
 func (l *Link) Answered() { spawn.Wake(l.alive) }
 
-// Send passes a change to Next and blocks until Next has received it, even if the link ends meanwhile, because the
+// Send passes a change to Next and blocks until Next has received it, even if the link ends before that, because the
 // sender will compare its next read with this change. A zero At becomes now. If Close was called, Send returns the
 // cause of the link's end.
 func (l *Link) Send(c sources.Change) error {

@@ -23,8 +23,8 @@ const (
 	restless   = 10 * time.Second // after a change
 	onePartIn  = 20               // the part of the time that looks may use, inverted
 
-	// recentLooks is how many consecutive looks must be slow before they count as costly. A stall of this machine or of
-	// the network looks like one slow look. With an average, a stall of half a second would make many later looks
+	// recentLooks is the number of consecutive slow looks after which looks count as costly. A stall of this machine or
+	// of the network looks like one slow look. With an average, a stall of half a second would make many later looks
 	// seconds apart.
 	recentLooks = 3
 )

@@ -17,7 +17,7 @@ func (s Span) length() time.Duration { return max(s.To.Sub(s.From), 0) }
 type Lane struct {
 	Terms  []Term        // oldest first, the running one last; they do not overlap
 	Nobody Stamp         // since when nobody owns it; zero if it is owned
-	Since  time.Time     // start of the record; zero if there is none
+	Since  time.Time     // start of the record; zero: nothing is recorded
 	Dark   []Dark        // oldest first
 	Unread []Span        // parts of a recording that were not read, oldest first; they hide everything else
 	Absent time.Time     // since when it does not exist; zero if it exists
@@ -109,7 +109,7 @@ func Later(a, b time.Time) time.Time {
 // Gap is the time without an owner between two consecutive terms, or after the last one. Its lengths are those of the
 // part in the given span.
 type Gap struct {
-	Before, After *Term // After is nil if there is none yet
+	Before, After *Term // After is nil before the next term
 	Start, End    Stamp // of the whole gap; End is zero while it lasts
 	Unbroken      Interval
 	Sum           Interval      // of its pieces
@@ -289,7 +289,7 @@ func (l *Lane) tally(s Span) Sum {
 type Tally struct {
 	span   Span
 	dark   []Dark
-	before Term // the last term; zero if there is none, or if the gap after it is included already
+	before Term // the last term; zero before the first term, or if the gap after it is included already
 	some   bool // a term was added
 	sum    Sum
 }

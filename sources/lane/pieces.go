@@ -134,7 +134,7 @@ func (c *pieceBuilder) piece(to time.Time, k PieceKind, term int) {
 	c.at = to
 }
 
-// Share is how much of a span one owner had. Owners are distinguished by hue.
+// Share is the part of a span in which one owner owned the row. Owners are distinguished by hue.
 type Share struct {
 	Hue     uint8
 	Label   string

@@ -61,7 +61,7 @@ type OwnerRef struct {
 	Fence     uint64
 }
 
-// Name returns the label, or the ID if there is none.
+// Name returns the label, or without a label the ID.
 func (o OwnerRef) Name() string { return cmp.Or(o.Label, o.ID) }
 
 // SameProgram reports whether people see the owner of a term and another owner as the same. It compares their programs

@@ -10,7 +10,7 @@ import (
 	"coordtop/sources"
 )
 
-// Origin is where an owner or a waiter runs. An empty field is unknown.
+// Origin is the host, program and session of an owner or a waiter. An empty field is unknown.
 type Origin struct {
 	Host    string
 	Program string

@@ -44,15 +44,15 @@ type update struct {
 }
 
 const (
-	// unsteadyMost is how many consecutive looks may fail to show the owners of a lock, because sessions end between
+	// unsteadyMost bounds the consecutive looks that fail to show the owners of a lock, because sessions end between
 	// the two statements. After that the lock is published without them.
 	unsteadyMost = 3
 	// Rows on screen are published at each look. For other rows, a session's activity is published every doingsEvery,
 	// and an unchanged queue every queueEvery, so that its age is known.
 	doingsEvery = 10 * time.Second
 	queueEvery  = 2 * time.Second
-	// settledAfter is how long a session must be idle before it gets a proof. A session that works more often would
-	// have its rows published at each look, and its proofs would soon be invalid.
+	// settledAfter is the idle time after which a session gets a proof. A session that works more often would have its
+	// rows published at each look, and its proofs would soon be invalid.
 	settledAfter = time.Second
 )
 

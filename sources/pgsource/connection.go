@@ -16,8 +16,8 @@ import (
 
 var errSilent = fmt.Errorf("%w of the server", sources.ErrSilent)
 
-// connection is the connection that looks, until it ends. The one that listens may end and be replaced meanwhile,
-// because the looks alone decide.
+// connection is the connection that looks, until it ends. The one that listens may end before and be replaced, because
+// the looks alone decide.
 type connection struct {
 	*kit.Link
 	*pgwire.Conn

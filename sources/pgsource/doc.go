@@ -15,9 +15,9 @@
 // and the next look follows at once. After three such looks in a row the lock is published without the unknown
 // sessions.
 //
-// A difference from the last look happened in (After, At]. After is when the last look was sent, At when the answer to
-// this one had arrived. Two changes within that stretch appear as one, for example if an owner released a lock and
-// acquired it again.
+// A difference from the last look happened in (After, At]. After is the time at which the last look was sent, At the
+// arrival of the answer to this one. Two changes within that stretch appear as one, for example if an owner released a
+// lock and acquired it again.
 //
 // # Queues
 //

@@ -50,7 +50,7 @@ func (t *lockTable) becameOf(was, s *server) became {
 		return became{"another server: " + s.address, sources.Told}
 	case ran || other:
 		return became{"another server answers at " + s.address, sources.Inferred}
-	case s.address != was.address: // it was restarted meanwhile, or is the same server under another name
+	case s.address != was.address: // it was restarted, or is the same server under another name
 		return became{"another server: " + s.address, sources.Inferred}
 	}
 	return became{}

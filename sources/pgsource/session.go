@@ -126,7 +126,7 @@ func label(who string, pid uint32) string {
 	return text
 }
 
-// queryShown is how many bytes of a query are shown at most.
+// queryShown is the maximum length of a shown query, in bytes.
 const queryShown = 200
 
 // shownQuery returns a query on one line, without what may be secret: literals and comments.

@@ -37,7 +37,7 @@ func (s *sight) lastedUntilOver() bool {
 	return !s.old.ends.at.IsZero() && !s.r.sent.Before(s.old.ends.at) && s.ownersDiffer()
 }
 
-// patience is how much later than a read its push may arrive.
+// patience bounds the delay of a push after a read that already shows its change.
 const patience = 10 * time.Millisecond
 
 // mayBePushed reports whether a key that differs should be read again in a moment, because a push is probably about to
@@ -58,7 +58,7 @@ func (s *sight) unexplained() bool {
 	return s.ownersDiffer() && s.old.shown.owners == 1 && ending(&s.old, &s.now, s.n) == nil
 }
 
-// longestDoubt is how long the report of a lease's end waits for the proof that nothing was pushed.
+// longestDoubt bounds the delay of the report of a lease's end, which waits for the proof that nothing was pushed.
 const longestDoubt = 300 * time.Millisecond
 
 // mayBeHeldUp reports whether an owner is gone and its lease is over, but a push may arrive that shows an earlier

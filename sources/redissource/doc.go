@@ -111,14 +111,14 @@
 // the push. The tolerance is 25 ms, or three round trips if those are longer, but at most 300 ms. If that ping is not
 // older than the tolerance, and the key was read within the tolerance, the change gets the instant at which the push
 // arrived (Change.After zero), which is right to within that time. Any other change, with or without a push, lies in
-// (After, At]. At is the arrival of the look's answer. After is when the last look was sent that showed the old state,
-// or the last ping that was answered before the push. For a key whose changes were pushed, After may also be the last
-// ping that an earlier connection answered. If a lease ran out while any other end would have been pushed, it ended no
-// earlier than its earliest deadline, which is then After. A ping sent with the look proves that. If its answer is
-// late, the end is sent later, or with the last answered ping as After.
+// (After, At]. At is the arrival of the look's answer. After is the time at which the last look that showed the old
+// state was sent, or the last ping that was answered before the push. For a key whose changes were pushed, After may
+// also be the last ping that an earlier connection answered. If a lease ran out while any other end would have been
+// pushed, it ended no earlier than its earliest deadline, which is then After. A ping sent with the look proves that.
+// If its answer is late, the end is sent later, or with the last answered ping as After.
 //
-// If a free key was written to and not read within the tolerance, it may have had an owner meanwhile. Change.Unseen
-// reports that, and no gap is counted across it. Ownerships shorter than the delay of a push are missed.
+// If a free key was written to and not read within the tolerance, it may have had an owner before the read.
+// Change.Unseen reports that, and no gap is counted across it. Ownerships shorter than the delay of a push are missed.
 //
 // Remaining times become local deadlines when they are read: a lease ends in (Expires.After, Expires.At]. Redis deletes
 // and pushes an expired key only when it happens to find it, sometimes minutes later, so that each key is also read at

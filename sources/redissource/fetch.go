@@ -16,12 +16,12 @@ import (
 // chunk is the maximum number of keys in one read. More would delay the server's other clients.
 const chunk = 500
 
-// burstChunk is the maximum number of pushed keys in one read, because pushes that arrive meanwhile wait for its
+// burstChunk is the maximum number of pushed keys in one read, because pushes that arrive during the read wait for its
 // answer.
 const burstChunk = 200
 
-// tries is how often a key is read at most if it is written during each reading. A key that still changes is read at
-// the push of its last write, or by the next poll.
+// tries bounds the readings of a key that is written during each of them. A key that still changes is read at the push
+// of its last write, or by the next poll.
 const tries = 3
 
 // question is one key to be read.
@@ -66,7 +66,7 @@ func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, qu
 }
 
 // fetchTexts reads questions[i] for every i in which. It returns in again the indexes of keys that were written
-// meanwhile or are too long for a brief read, and in tables those of keys that are no strings.
+// during the read or are too long for a brief one, and in tables those of keys that are no strings.
 func fetchTexts(ctx context.Context, c *redis.Conn, questions []question, which []int, readings []*reading) (again, tables []int, err error) {
 	pipe := c.Pipeline()
 	answers := make([]asked, len(which))
@@ -221,8 +221,8 @@ func (a *tableCommands) packed() bool {
 	return encoding == "listpack" || encoding == "ziplist"
 }
 
-// fetchFields replaces the readings of small tables. A table that was written meanwhile, or that we have no right to
-// read, keeps its reading.
+// fetchFields replaces the readings of small tables. A table that is written during the read, or that we have no right
+// to read, keeps its reading.
 func fetchFields(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, questions []question, which []int, readings []*reading) error {
 	pipe := c.Pipeline()
 	values := make(map[int]redis.Cmder)

@@ -26,7 +26,7 @@ type pulse struct {
 	confirmed   time.Time   // when the newest answered ping was sent
 	heard       time.Time   // arrival of that answer
 	told        time.Time   // the last report that the server answers, see tellAlive
-	pushed      time.Time   // the last push; zero if there was none
+	pushed      time.Time   // the last push; zero before the first
 	roundTrip   time.Duration
 	trips       kit.RoundTrips
 	gathers     bool // messages stay unread until the next ping, see gathering

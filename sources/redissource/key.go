@@ -21,7 +21,7 @@ type key struct {
 	checksum uint64             // of the reading from which shown was made; 0: the next reading is interpreted again
 	sent     time.Time          // when the last answered look was sent; zero if none
 	lease    time.Duration      // largest remaining time seen in this ownership
-	ends     span               // end of the lease, narrowed by every look; zero if there is none
+	ends     span               // end of the lease, narrowed by every look; zero: no end is known
 	free     time.Time          // of the first look without an owner; zero if it is owned
 
 	pushed  bool      // writes to it are pushed
@@ -260,7 +260,7 @@ type reading struct {
 	typ       string        // for another type, Redis's name of that
 	fields    map[string]string
 	members   []lockformat.Member
-	beside    []lockformat.Content // of the companions; nil if there are none or they were not read
+	beside    []lockformat.Content // of the companions; nil: no companions, or they were not read
 }
 
 // content returns the reading in the form of package lockformat.
@@ -288,7 +288,7 @@ func (r *reading) expiry() span {
 // span is the stretch of time (after, at].
 type span struct{ after, at time.Time }
 
-// doubt is how far apart two spans of the same lease may be.
+// doubt bounds the distance between two spans of the same lease.
 const doubt = 2 * time.Millisecond
 
 func (s span) length() time.Duration { return s.at.Sub(s.after) }

@@ -110,7 +110,7 @@ const mostSampled = 100
 // mayRead returns an error if the user may not scan for the patterns or has no right to read. A refused command proves
 // that; some refused keys do not, unless they are all keys. If there are too many keys to try all, the notes of the
 // rows report the missing right. key is a key that may be read and is no table, or with an error the first one that was
-// tried; "" if there is none.
+// tried; "": no such key.
 func (l *link) mayRead(ctx context.Context) (key string, err error) {
 	names, cursor := slices.Collect(maps.Keys(l.selected.exact)), uint64(len(l.selected.globs))
 	if len(names) == 0 {

@@ -50,7 +50,7 @@ func (w *watcher) pollDue(now time.Time) bool {
 	return !w.starting() && w.polls() && (len(w.poll.pending) > 0 || !now.Before(w.pollNext()))
 }
 
-// pollNext returns the time of the poller's next step, or zero if there is none.
+// pollNext returns the time of the poller's next step, or zero if none is planned.
 func (w *watcher) pollNext() time.Time {
 	if w.starting() || !w.polls() {
 		return time.Time{}

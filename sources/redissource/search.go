@@ -73,7 +73,7 @@ type load struct {
 }
 
 const (
-	// askEvery is how much time is spent on round trips between two reads of the server's CPU time.
+	// askEvery is the time spent on round trips after which the server's CPU time is read again.
 	askEvery = 100 * time.Millisecond
 	// mostLate bounds by how much the excess of one rest shortens the next one.
 	mostLate = 100 * time.Millisecond
@@ -124,8 +124,8 @@ func (l *link) info(section string) (map[string]string, error) {
 	return facts, nil
 }
 
-// mostPeeked is how many bytes of a value are read to find out whether it may be a lock's, which is more than any nonce
-// has.
+// mostPeeked is the length of the part of a value that is read to find out whether it may be a lock's, in bytes. No
+// nonce is as long.
 const mostPeeked = 64
 
 // peek returns those keys that may be locks, judging by a part of their values. It does not read keys of a type that no

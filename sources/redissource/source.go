@@ -87,7 +87,7 @@ type Options struct {
 	// Share bounds the part of one of the server's cores that the search for keys uses. 0: 0.05.
 	Share float64
 
-	// unspread is how many keys the first sweep scans without a pause. Small servers have no more. 0: 20,000.
+	// unspread is the number of keys that the first sweep scans without a pause. Small servers have no more. 0: 20,000.
 	unspread int
 	// Silence is the time-out of a ping or a read. 0: 3 s.
 	Silence time.Duration

@@ -13,7 +13,7 @@ import (
 type swaps struct {
 	counts string    // as last read; "" if never
 	asked  time.Time // when that read was sent
-	last   span      // of the last such command; zero if there was none on this link
+	last   span      // of the last such command on this link; zero before the first
 }
 
 // countSwaps reads the counts. With keyspace events, which do not report a flush, flushes count too.

@@ -10,7 +10,7 @@ import (
 )
 
 // trackKeys makes the server push on c the next change of each key that the read connection reads after CLIENT CACHING
-// YES. reason is why the server does not, or "" if it does.
+// YES. If the server refuses that, reason is a sentence for people; else "".
 func (l *link) trackKeys(ctx context.Context, c *pushConn) (reason string, err error) {
 	if c.id == 0 {
 		return "tracking keys one by one needs the right +client|id", nil

@@ -12,7 +12,7 @@ import (
 const (
 	// soon bounds actions that take a healthy source milliseconds, or at most a second.
 	soon = 10 * time.Second
-	// nextLimit is how long one Next may take: a second, with room for a busy machine.
+	// nextLimit bounds one Next, which should take at most a second; it allows for a busy machine.
 	nextLimit = 4 * time.Second
 )
 

@@ -14,7 +14,8 @@ import (
 
 // CheckReplay applies the Inputs of a live Hub to a new one, in the form in which a file restores them. Each State that
 // the live Hub published must equal that of the new Hub at the same Input, including unexported fields, and the events
-// that both have kept must be equal. o has the options of the live Hub. Nothing may change the live Hub meanwhile.
+// that both have kept must be equal. o has the options of the live Hub. Nothing may change the live Hub during the
+// call.
 func CheckReplay(t testing.TB, live *sources.Hub, o sources.HubOptions, inputs []sources.Input) {
 	t.Helper()
 	r := sources.NewReplayer(o)

@@ -9,7 +9,7 @@ import (
 	"coordtop/sources"
 )
 
-// beat is how often a Script without changes reports that its server answers.
+// beat is the interval at which a Script without changes reports that its server answers.
 const beat = time.Second
 
 // Script is a Source that does what a test demands. All its methods are safe for concurrent use. The outcomes that are
@@ -26,7 +26,7 @@ type Script struct {
 	record    Record
 }
 
-// Record is what happened to a Script so far.
+// Record counts the calls of a Script so far, and has their arguments.
 type Record struct {
 	Connects, Nexts, Closes int  // calls that began
 	Overlapped              bool // two of Connect, Next and Close ran at the same time
@@ -44,7 +44,7 @@ type step struct {
 	hangs  bool
 }
 
-// NewScript returns a source whose proofs of life name these scopes, or the scope "" if there are none.
+// NewScript returns a source whose proofs of life name these scopes. The default is the scope "".
 func NewScript(scopes ...string) *Script {
 	if len(scopes) == 0 {
 		scopes = []string{""}

@@ -12,10 +12,10 @@ import (
 	"coordtop/sources"
 )
 
-// Patience is how long a Witness waits. It allows for a busy machine and is no promise of sources.
+// Patience bounds each wait of a Witness. It allows for a busy machine and is no promise of sources.
 const Patience = time.Minute
 
-// shownRows is how many rows a failure prints.
+// shownRows is the maximum number of rows that a failure prints.
 const shownRows = 20
 
 // Witness watches one source through a Hub, as the board does. If a wait is in vain, the test fails with what the Hub

@@ -84,9 +84,8 @@ func packRow(c *codec, f *pack.Fields, v, was *sources.Row) {
 	}
 }
 
-// A Keyframe keeps about keyframeTerms terms, and at least leastTerms of each row, which is how many its pane lists.
-// With many rows, older terms would need far more room than everything else, and each jump of a replay reads a
-// Keyframe.
+// A Keyframe keeps about keyframeTerms terms, and at least leastTerms of each row: its pane lists that number. With
+// many rows, older terms would need far more room than everything else, and each jump of a replay reads a Keyframe.
 const (
 	keyframeTerms = 1 << 15
 	leastTerms    = 4

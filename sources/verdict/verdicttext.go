@@ -7,7 +7,7 @@ import (
 	"coordtop/sources"
 )
 
-// maxLabel is how many bytes of a foreign text a sentence repeats at most.
+// maxLabel is the maximum length of a foreign text in a sentence, in bytes.
 const maxLabel = 120
 
 const absent = "it does not exist"

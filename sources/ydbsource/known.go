@@ -97,7 +97,7 @@ func (k *KnownNames) Add(ctx context.Context, node string, names []string) error
 	return errors.Join(err, f.Close())
 }
 
-// knownShown is how many names a sentence lists at most.
+// knownShown is the maximum number of names in a sentence.
 const knownShown = 10
 
 // knownText returns a text with the remembered names of the node, or "".

@@ -205,8 +205,8 @@ func (s *nodeState) compare(e *entry, read ydbcoord.SemaphoreState) []sources.Ch
 }
 
 // pushed returns the Changes for a pushed change, which may have happened at any time since `since` if the notice may
-// have been late. Waiters that came or went meanwhile were not pushed but seen, and get a Change of their own with its
-// stretch of time. If the semaphore is gone, that Change comes first, because they may have left before.
+// have been late. Waiters that came or went since the last look were not pushed but seen, and get a Change of their own
+// with its stretch of time. If the semaphore is gone, that Change comes first, because they may have left before.
 func (s *nodeState) pushed(e *entry, old, p *sources.Primitive, since, after time.Time) []sources.Change {
 	now := sources.Change{After: since, At: p.At}
 	if e.absent && len(old.Queue.Waiters) > 0 {
@@ -232,8 +232,7 @@ func (s *nodeState) pushed(e *entry, old, p *sources.Primitive, since, after tim
 	return []sources.Change{now, then}
 }
 
-// owns returns a function that reports whether an owner is what a waiter has become, even by another claim of its
-// session.
+// owns returns a function that reports whether an owner is the former waiter w, even by another claim of its session.
 func owns(w *sources.Waiter) func(sources.Owner) bool {
 	return func(o sources.Owner) bool { return o.ID == w.ID }
 }

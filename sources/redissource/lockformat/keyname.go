@@ -11,7 +11,7 @@ import (
 )
 
 // Word finds the last part of a key's name that has a word for a lock, for example locks, myLock or lease. end is the
-// end of that part, including its separator, or 0 if there is none.
+// end of that part, including its separator, or 0 if no part has such a word.
 func Word(key string) (end int, kind sources.Kind) {
 	for start := 0; start <= len(key); {
 		stop := len(key)

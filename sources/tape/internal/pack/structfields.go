@@ -232,7 +232,7 @@ func earlier[T any](was []T, i int, zero *T) *T {
 	return zero
 }
 
-// zeroFor returns a zero value for the new structs of a list, or nil if there are none.
+// zeroFor returns a zero value for the new structs of a list, or nil for a list without new ones.
 func zeroFor[T any](list, was []T) *T {
 	if len(list) > len(was) {
 		return new(T)
