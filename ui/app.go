@@ -68,7 +68,7 @@ type Options struct {
 	// Notified returns a sentence about notifications that were not delivered; "": all were. nil: nobody is told.
 	Notified func() string
 
-	// Alert is how the terminal calls for a person while it has no focus: "off", "bell" or "osc"; "": off.
+	// Alert selects the signal of the terminal to a person while it has no focus: "off", "bell" or "osc"; "": off.
 	Alert string
 
 	// History reads what was recorded before. nil: nothing is known from before what the rows keep.

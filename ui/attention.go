@@ -32,7 +32,7 @@ type Muter interface {
 // mutesEvery is the pause between two looks at what other boards muted.
 const mutesEvery = 5 * time.Second
 
-// attention is what is wrong, and what of it the person does not want to be told of.
+// attention keeps the findings, and the mutes that hide some of them.
 type attention struct {
 	part
 	acting   *dialog.Acting

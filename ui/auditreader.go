@@ -11,7 +11,7 @@ import (
 	"coordtop/ui/screen"
 )
 
-// auditEvery is the pause between two reads of the audit while it is shown: others may write to it, too.
+// auditEvery is the pause between two reads of the audit while it is shown, because other processes also write to it.
 const auditEvery = 2 * time.Second
 
 // auditReader reads the audit, for the Audit screen.

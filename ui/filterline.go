@@ -34,7 +34,7 @@ func (o *offer) next(in *dialog.Input, complete func(string) filter.Completion) 
 	}
 }
 
-// stands reports whether text is what the last completion made of it.
+// stands reports whether text is still the result of the last completion.
 func (o *offer) stands(text string) bool { return len(o.list) > 0 && text == o.base+o.list[o.at] }
 
 // others are the other completions of the line, the next one first; none where it

@@ -132,8 +132,8 @@ func (m *model) help() {
 	m.HelpAt, m.Topic = 1, ""
 }
 
-// clearFilter ends the typing and takes the words away; where there are none, it shows
-// more than problems again.
+// clearFilter ends the typing and removes the words of the filter. Without words, it takes back one other choice: the
+// focus, the screen, the past, or the kind and the list of problems.
 func (m *model) clearFilter() {
 	if !m.rowList.filtering.typing {
 		m.rowList.keepRow()
@@ -158,7 +158,7 @@ func (m *model) clearFilter() {
 	m.rowList.setFilter("")
 }
 
-// pause holds the picture, or lets it go on from what is known now.
+// pause freezes the picture, or updates it to the present and lets it run.
 func (m *model) pause() {
 	if m.Paused.IsZero() {
 		m.Paused = m.feeds.shown().Now()

@@ -25,7 +25,7 @@ type laneTotals struct {
 	recorded []rows.Handle // of what they have and the list has not
 
 	work  *summing // nil: none is under way
-	asked bool     // to go on with it
+	asked bool     // a sumMsg is on its way
 }
 
 // freshTotals is the age up to which the sums of the recording are used.
@@ -69,7 +69,7 @@ const (
 	sumPace     = 1000   // lanes are summed up in a second where nothing but the time is another
 )
 
-// summing is under way: it goes on with the next frames.
+// summing is the state of an unfinished summing up, which continues in the next frames.
 type summing struct {
 	summed
 	listed []rows.Handle
@@ -86,10 +86,10 @@ type summed struct {
 	wanted  bool // those of the recording are not known for the window, or old
 }
 
-// sumMsg has the summing up go on.
+// sumMsg continues the summing up.
 type sumMsg struct{}
 
-// sumMore is the command that has it go on; nil: there is nothing to sum up.
+// sumMore returns the command that continues it; nil: there is nothing to sum up.
 func (t *timelinePart) sumMore() tea.Cmd {
 	if t.sums.work == nil || t.sums.asked || t.scene.Shown != screen.Timeline {
 		return nil
@@ -98,8 +98,8 @@ func (t *timelinePart) sumMore() tea.Cmd {
 	return func() tea.Msg { return sumMsg{} }
 }
 
-// sumLanes sums up the window of all lanes where that or the list is another one, and as the time
-// goes on.
+// sumLanes sums up the window of all lanes when the window or the list has changed, and again as
+// time passes.
 func (t *timelinePart) sumLanes() {
 	win, s := screen.TimeWindow(t.scene), &t.sums
 	listed := t.lanes(summedLanes)

@@ -189,7 +189,7 @@ func (m *model) find(ref sources.Ref) (rows.Handle, bool) {
 	return rows.HandleOf(row), true
 }
 
-// rowOf returns a row by its identity; nil where there is none.
+// rowOf returns a row by its identity; nil if the row does not exist.
 func (m *model) rowOf(ref sources.Ref) (*sources.Row, verdict.Verdict) {
 	h, ok := m.find(ref)
 	if !ok {

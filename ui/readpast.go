@@ -186,7 +186,7 @@ func (r *pastReader) unread(row *sources.Row) (history.Span, bool) {
 	return q.Missing(r.wanted())
 }
 
-// tooFine reports whether so many terms were read that they are read anew for columns of a step.
+// tooFine reports whether so many terms were read in shorter columns that they are read again for columns of a step.
 func tooFine(p *history.Past, step time.Duration) bool {
 	return p != nil && p.Step < step && len(p.Terms) > fewTerms
 }
@@ -299,10 +299,10 @@ func (r *pastReader) lookFor(from time.Time, step int, any bool, handles []rows.
 // Lanes of what a recording alone knows: a lock that is free now and selected by a pattern has no row.
 const (
 	mostRecordedLanes = 200         // of them, those that changed most
-	recordedEvery     = time.Minute // they are looked for anew
+	recordedEvery     = time.Minute // between two searches for them
 )
 
-// recordedDue reports whether the recording is to be asked anew which of its primitives have no row.
+// recordedDue reports whether the recording must be searched again for primitives without a row.
 func (r *pastReader) recordedDue() bool {
 	s, win := r.sums, r.sums.window
 	of := s.totalsOf

@@ -24,7 +24,7 @@ type rowList struct {
 	unfocused listing     // what was listed before focus
 }
 
-// listing is what the list shows.
+// listing is the choice of rows in the list.
 type listing struct {
 	filter   string
 	problems bool
@@ -199,7 +199,7 @@ func (l *rowList) refilter() {
 	}
 }
 
-// relist makes the list anew; the cursor stays on its row if that is still there.
+// relist rebuilds the list; the cursor stays on its row if that is still there.
 func (l *rowList) relist() {
 	l.scene.Rows.Rebuild()
 	l.scene.Locks.SetKeys(l.scene.Rows.Handles)

@@ -237,8 +237,8 @@ func (t *timelinePart) arrive(found time.Time, name string, step int, any bool) 
 	}
 }
 
-// zoom takes the next longer or shorter columns. The cursor keeps its column, and where it is at
-// the present, the window goes on to follow.
+// zoom takes the next longer or shorter columns. The cursor keeps its column. If it is at the
+// present, the window keeps following.
 func (t *timelinePart) zoom(n int) {
 	win := screen.TimeWindow(t.scene)
 	step := timeline.Zoomed(win.Step, n)
@@ -261,7 +261,7 @@ func (t *timelinePart) resize(step time.Duration, win timeline.Window) {
 	column := min(max(win.Column(at), 0), win.Columns-1)
 	last := at.Add(step * time.Duration(win.Columns-1-column))
 	if t.scene.Time.End.IsZero() && !last.Before(t.scene.Now) {
-		return // the present is in sight, so it goes on to follow
+		return // the present is in sight, so the window keeps following
 	}
 	t.stopFollowing(last, timeline.Window{Step: step, Columns: win.Columns})
 }

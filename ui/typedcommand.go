@@ -96,7 +96,7 @@ func (m *model) runLine() tea.Cmd {
 	return m.obey(c.Intent, argument)
 }
 
-// nearOr asks whether another word was meant; where none is near it says what else helps.
+// nearOr asks whether another word was meant; if no word is near, it names other help.
 func nearOr(word string, known []string, help string) string {
 	if near := address.Near(word, known...); near != "" {
 		return "did you mean " + paint.Clean(near) + "?"

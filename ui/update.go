@@ -140,7 +140,7 @@ func (m *model) catchUp() {
 	}
 }
 
-// resumed has an open dialog decided anew, by what the sources read after the program stood still.
+// resumed makes the person decide again in an open dialog, with the rows that the sources read after the suspend.
 func (m *model) resumed() {
 	if r, ok := m.feeds.shown().(sources.Refresher); ok && m.acting.Open() {
 		r.Refresh()
@@ -221,5 +221,5 @@ func (m *model) setScheme(name string) tea.Cmd {
 	return m.Init()
 }
 
-// repaint makes the styles anew.
+// repaint rebuilds the styles.
 func (m *model) repaint() { m.Theme = m.scheme.Theme(m.Theme.Glyphs.ASCII) }

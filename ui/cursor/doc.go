@@ -4,8 +4,8 @@
 // It may import nothing of this module.
 //
 // The cursor stays on its key, wherever that moves. When the key leaves the list, the
-// cursor shows the row that took its place, and goes back when the key returns, unless
-// the person moved it meanwhile.
+// cursor shows the row that took its place. When the key returns, the cursor goes back to
+// it, unless the person has moved the cursor.
 //
 // A List is not safe for concurrent use.
 package cursor

@@ -17,7 +17,7 @@ type Operator interface {
 	Switch
 }
 
-// Adviser tells which actions are possible, and what they would do.
+// Adviser lists the possible actions and describes their effects.
 type Adviser interface {
 	// Caps lists the actions that each source supports, by name. It asks no server.
 	Caps() []action.Ability

@@ -42,7 +42,7 @@ type Acting struct {
 	pressing bool        // a key is being handled
 	Cursor   *tea.Cursor // in the dialog; nil: it has none
 	quiet    time.Time   // keys before this are ignored: no key opened the dialog
-	decided  time.Time   // when the dialog was opened or decided anew
+	decided  time.Time   // when the dialog was opened or last decided
 	small    bool        // a part of the dialog is not on the screen
 	leaving  time.Time   // when the person last asked to quit
 	pending  []tea.Cmd   // commands for the end of the update

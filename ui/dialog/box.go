@@ -15,7 +15,7 @@ import (
 
 // box is the dialog in which a person decides on one action. It shows the row as it is now. It is
 // pinned to the part of the row that the verb depends on (action.Pin): when that changes, nothing
-// can be sent any more until the person decides anew. The box of a claim that queues follows its row.
+// can be sent any more until the person decides again. The box of a claim that queues follows its row.
 type box struct {
 	request action.Request
 	row     *sources.Row // as it is now; nil: it is not listed
@@ -36,7 +36,7 @@ type box struct {
 	err       error // of describing
 
 	fields []*field
-	typed  []*field // of the previous box, if the person decides anew
+	typed  []*field // of the previous box, if the person decides again
 	focus  int      // an index of fields, or one of the buttons after them
 	hint   string   // about typed text that no field received; "": none
 	top    int      // the first visible line above the fields
@@ -60,8 +60,8 @@ func (a *Acting) OpenBox(r action.Request) tea.Cmd {
 	return b.ask(a, r)
 }
 
-// answered receives a description from the operator. If the row has changed meanwhile it asks again;
-// asking at each change of a busy row would never end.
+// answered receives a description from the operator. If the row has changed since the question, it asks
+// again; asking at each change of a busy row would never end.
 func (b *box) answered(a *Acting, asked int, effect action.Effect, err error) {
 	if asked != b.asked {
 		return // the answer to an earlier question

@@ -175,7 +175,7 @@ func (b *box) lock(a *Acting) []paint.Part {
 	return append(parts, a.Theme.Dim.Text("   "+t.Kind.String()))
 }
 
-// aliasOf returns the alias of a row as a part behind its name; none if it has none.
+// aliasOf returns the alias of a row as a part behind its name; no part for a row without an alias.
 func aliasOf(a *Acting, row *sources.Row) []paint.Part {
 	if row == nil || screen.AliasOf(a.Scene, row) == "" {
 		return nil

@@ -50,7 +50,7 @@ func (a *Acting) openMenu() {
 }
 
 // atHand returns the row for actions: the row under the cursor, or the row of the event under the
-// cursor as it is now. If there is none, it shows a message and returns nil.
+// cursor as it is now. Without a row it shows a message and returns nil.
 func (a *Acting) atHand() *sources.Row {
 	if a.Shown != screen.Events {
 		row, _ := a.Selected()

@@ -11,7 +11,7 @@ import (
 const (
 	// decidedFor is the greatest age of a dialog that can be confirmed.
 	decidedFor = time.Minute
-	// stepTime without a message means that the program or the machine stood still: one comes every second or two.
+	// stepTime without a message means that the program or the machine was suspended: one comes every second or two.
 	stepTime = 5 * time.Second
 	// suspending bounds the time that the shell needs to stop the program.
 	suspending = 10 * time.Second
@@ -24,11 +24,11 @@ const (
 // tooSmall replaces a dialog that does not fit on the screen.
 const tooSmall = "too small to act: enlarge"
 
-// tooOld reports whether a decision that began at decided must be made anew, also because the clock was
-// set meanwhile.
+// tooOld reports whether a decision that began at decided must be made again, because it is too old or the clock was
+// set.
 func tooOld(decided, now time.Time) bool { return apart(decided, now) >= decidedFor }
 
-// Stepped reports whether the program stood still between two messages.
+// Stepped reports whether the program was suspended between two messages.
 func Stepped(last, now time.Time) bool { return apart(last, now) >= stepTime }
 
 // apart returns the distance of two times on the wall clock: the monotonic clock stops in a suspend.
@@ -50,7 +50,7 @@ func confirms(i keys.Intent, onVerb bool) bool {
 }
 
 // withheld reports whether an intent must not be carried out, because its dialog does not fit on the
-// screen or is too old. A dialog that is too old must be decided anew.
+// screen or is too old. The person must decide again in a dialog that is too old.
 func withheld(a *Acting, i keys.Intent) bool {
 	if a.small {
 		return i != keys.Cancel
@@ -72,14 +72,14 @@ func onVerb(d Dialog) bool {
 // after the stop.
 func (a *Acting) Suspending() { a.quiet = a.feed.Now().Add(suspending) }
 
-// Resumed makes the person decide anew in the open dialog after the program stood still.
+// Resumed makes the person decide again in the open dialog after the program was suspended.
 func (a *Acting) Resumed() {
 	if a.dialog != nil {
 		renew(a, "coordtop stood still: look again before you confirm")
 	}
 }
 
-// renew makes the person decide anew in the open dialog, and shows why. Typed text stays.
+// renew makes the person decide again in the open dialog, and shows why. Typed text stays.
 func renew(a *Acting, why string) {
 	a.decided = a.feed.Now()
 	a.ignoreKeys()

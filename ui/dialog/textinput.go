@@ -65,7 +65,7 @@ func newInputLines() inputLines {
 // Update edits the lines as Input does; after a panic the cursor stands at their end.
 func (t *inputLines) Update(msg tea.Msg) { t.guard(func() { t.Model, _ = t.Model.Update(msg) }) }
 
-// guard calls f, which edits or draws the lines. If f panics, the lines are made anew with their text.
+// guard calls f, which edits or draws the lines. If f panics, guard replaces the lines by new ones with the same text.
 func (t *inputLines) guard(f func()) {
 	text, focused := t.Value(), t.Focused()
 	if survives(f) {

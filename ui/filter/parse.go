@@ -75,7 +75,7 @@ func (p *parser) is(keyword string) bool {
 	return p.token.kind == tokenWord && !p.token.quoted && strings.EqualFold(p.token.text, keyword)
 }
 
-// either parses terms joined by "or"; nil where there is none.
+// either parses terms joined by "or"; nil without a term.
 func (p *parser) either(depth int) node {
 	var list anyOf
 	for {

@@ -58,7 +58,7 @@ func (th *Theme) Left(began sources.Stamp, left time.Duration) string {
 const sayable = 10 * time.Second
 
 // coarse writes a lower bound in steps of 10 s, from a minute on in minutes. Just after the start
-// every row has a lower bound: in seconds, all rows would be drawn anew every second.
+// every row has a lower bound: in seconds, all rows would be redrawn every second.
 func coarse(d time.Duration) string {
 	switch {
 	case d < time.Minute:

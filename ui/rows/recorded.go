@@ -36,8 +36,8 @@ func (x *Index) ListRecorded(prims []*sources.Primitive) (handles []Handle) {
 	return handles
 }
 
-// scopeOf returns the scope that a row would be in; math.MaxInt if there is none, or more than one
-// candidate.
+// scopeOf returns the scope that a row would be in; math.MaxInt without a candidate, or with
+// several.
 func scopeOf(st *sources.State, ref sources.Ref) int {
 	ofSource := func(s sources.Scope) bool { return s.Source == ref.Source }
 	if named := slices.IndexFunc(st.Scopes, func(s sources.Scope) bool { return ofSource(s) && s.Name == ref.Space }); named >= 0 {

@@ -89,7 +89,7 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 	return l.Done()
 }
 
-// clearHint says what the key does that clears the filter.
+// clearHint returns the hint for the key that clears the filter.
 func clearHint(sc *Scene) string {
 	if f := &sc.Rows.Filter; sc.Filter.Context == 0 && f.Only != nil && f.Text == "" {
 		return "Pulse"

@@ -220,7 +220,7 @@ func why(s *sources.SourceStatus) string {
 	return paint.Clean(s.Err.Error())
 }
 
-// retryText tells when a source is tried again; "": no pause runs.
+// retryText returns the time until a source is tried again; "": no pause runs.
 func retryText(sc *Scene, s *sources.SourceStatus) string {
 	switch d := s.Retry.Sub(sc.Now); {
 	case s.Retry.IsZero():

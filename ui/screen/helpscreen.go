@@ -222,7 +222,7 @@ func MoveHelp(sc *Scene, text string, at int, i keys.Intent) int {
 	return at
 }
 
-// HelpLineAt returns the line of the help under the cursor; an empty one if there is none.
+// HelpLineAt returns the line of the help under the cursor; an empty one behind the last.
 func HelpLineAt(sc *Scene, text string, at int) HelpLine {
 	if all := HelpLines(sc, text); at < len(all) {
 		return all[at]

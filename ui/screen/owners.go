@@ -15,8 +15,8 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// ownerTable draws the owners with their leases, or since when there is none. long: with the first
-// facts of the backend about a single owner.
+// ownerTable draws the owners with their leases. Without an owner it draws the time since the last one. long: with the
+// first facts of the backend about a single owner.
 func ownerTable(sc *Scene, row *sources.Row, v verdict.Verdict, w int, long bool) []string {
 	if row.Note != "" {
 		return []string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Warn, paint.Clean(row.Note)).Done()}
@@ -56,7 +56,7 @@ func addOwner(sc *Scene, g *paint.Grid, row *sources.Row, v verdict.Verdict, o *
 		LeaseText(sc, o, v), st.Text(DataHead(data)))
 }
 
-// ownerMark returns the letter of an owner; a blank where it has none.
+// ownerMark returns the letter of an owner; a blank for an owner without a letter.
 func ownerMark(sc *Scene, row *sources.Row, o *sources.Owner) paint.Part {
 	if hue, ok := termHue(row, o.ID); ok {
 		return sc.Theme.OwnerLetter(hue).Text(paint.Letter(hue))

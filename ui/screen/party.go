@@ -84,7 +84,7 @@ func partyText(sc *Scene, p *fleet.Party, w, h, most int, key keys.Intent) []str
 	return append(lines, th.Line(w).Skip(2).Put(th.Dim, more).Done())
 }
 
-// holdingEnd says how an ownership ends if its owner dies now; nil: there is none.
+// holdingEnd describes the end of an ownership if its owner dies now; "-" if h is nil.
 func holdingEnd(sc *Scene, h *fleet.Holding) paint.Part {
 	switch {
 	case h == nil:

@@ -90,7 +90,7 @@ func waiterTable(sc *Scene, row *sources.Row, v verdict.Verdict, waiters []sourc
 	return out
 }
 
-// givesUp tells when a waiter gives up; "": unknown.
+// givesUp returns the time until a waiter gives up; "": unknown.
 func givesUp(sc *Scene, q *sources.Waiter) string {
 	switch {
 	case q.Timeout <= 0:
@@ -110,7 +110,7 @@ func leastOf(row *sources.Row) func(id, session string) bool {
 	return func(id, _ string) bool { return id == least && id != "" }
 }
 
-// ifReleased tells who would own the row next and how soon; nil if nobody owns it, or the row is stale.
+// ifReleased names the next owner of a row after a release, and the delay; nil if nobody owns it, or the row is stale.
 func ifReleased(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []string {
 	if v.Severity == verdict.Blind || len(row.Owners) == 0 && row.Taken == 0 {
 		return nil

@@ -89,7 +89,7 @@ type AuditState struct {
 	AuditList    cursor.List[string] // the actions that the Audit screen lists, by ID
 }
 
-// Attention is what is wrong, and why.
+// Attention has the findings, their causes and the mutes.
 type Attention struct {
 	Findings []diagnose.Finding  // those that are muted last
 	Causes   map[sources.Ref]int // the place in Findings, by the row that is explained
@@ -141,8 +141,7 @@ type Typed struct {
 	Offers  []string // other completions, the next one first
 }
 
-// Selected returns the row under the cursor; nil if there is none, also on a lane whose row exists in
-// a recording only.
+// Selected returns the row under the cursor; nil in an empty list, and on a lane whose row exists in a recording only.
 func (sc *Scene) Selected() (*sources.Row, verdict.Verdict) {
 	h, ok := sc.Locks.Selected()
 	if lane, _ := sc.Time.Lanes.Selected(); !ok || sc.Shown == Timeline && lane.Recorded() {

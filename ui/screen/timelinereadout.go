@@ -13,7 +13,7 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// selectedLane returns the row of the lane under the cursor; nil if there is none.
+// selectedLane returns the row of the lane under the cursor; nil without a row.
 func selectedLane(sc *Scene) *sources.Row {
 	h, ok := sc.Time.Lanes.Selected()
 	if !ok {
@@ -109,7 +109,7 @@ func unseenAt(sc *Scene, row *sources.Row, lane *timeline.Lane, at time.Time) []
 	return []paint.Part{sc.Theme.Dim.Text("not observed: what is known begins at " + clockAt(sc, lane.Since, 0))}
 }
 
-// levelAt tells how many permits were taken at an instant.
+// levelAt returns the number of permits that were taken at an instant.
 func levelAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 	var held, next sources.Level
 	for l := range QueryOf(sc, row).Levels() {

@@ -26,7 +26,7 @@ type file interface {
 	Name() string
 }
 
-// keyboard is the input of Bubble Tea. Bubble Tea goes on after the end of its input; for a terminal
+// keyboard is the input of Bubble Tea. Bubble Tea keeps running after the end of its input; for a terminal
 // that end means that it is gone. A limiter bounds the input. Only one goroutine may read.
 type keyboard struct {
 	file

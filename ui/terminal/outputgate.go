@@ -23,7 +23,7 @@ const (
 var errGivenUp = errors.New("the terminal does not read")
 
 // gate is the output of Bubble Tea. A write(2) to a terminal that does not read blocks for ever, and
-// meanwhile Bubble Tea can neither quit nor be killed. So one goroutine does all writes, and a write
+// while it blocks Bubble Tea can neither quit nor be killed. So one goroutine does all writes, and a write
 // can be given up, which frees Bubble Tea, not the goroutine. A gate costs a copy and a hand-over per
 // write. It also detects slow terminals.
 type gate struct {
@@ -59,7 +59,7 @@ func newGate(ctx context.Context, f term.File, gone func(error)) *gate {
 }
 
 // perform writes until close. A write that panics is an error: the program
-// goes on and can restore the terminal.
+// continues and can restore the terminal.
 func (g *gate) perform(ctx context.Context) {
 	defer close(g.end)
 	for b := range g.work {

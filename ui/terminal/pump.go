@@ -63,8 +63,8 @@ type Pump struct {
 	calm   bool        // nothing was typed, and nothing happened, for calmAfter
 }
 
-// Run sends messages until ctx ends, then returns nil. While the program is busy Run waits in Send;
-// everything that happens meanwhile causes one more wake-up.
+// Run sends messages until ctx ends, then returns nil. While the program is busy, Run waits in Send;
+// all events during that wait cause one more wake-up.
 func (p *Pump) Run(ctx context.Context) error {
 	p.second, p.calmed = time.NewTimer(untilTurn(p.Now(), time.Second)), time.NewTimer(calmAfter)
 	defer p.second.Stop()

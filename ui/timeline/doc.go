@@ -4,7 +4,7 @@
 // It may import sources, sources/lane.
 //
 // Columns are anchored to the clock: their edges are multiples of a step from a fixed
-// list, so that a strip does not shimmer and costs few bytes as time goes on.
+// list, so that a strip does not shimmer and costs few bytes as time passes.
 //
 // Three kinds of empty time are kept apart: nobody owned it (Idle, Break or Leaderless); it was not
 // observed, also because it was before the first look or the record of it was dropped (Dark); it may

@@ -75,7 +75,7 @@ func heads(cells []Cell) {
 	}
 }
 
-// runsOn reports whether the run of a cell goes on in the next one.
+// runsOn reports whether the run of a cell continues in the next one.
 func runsOn(cells []Cell, i int) bool {
 	return i+1 < len(cells) && cells[i+1].Kind == cells[i].Kind && cells[i+1].term == cells[i].term
 }

@@ -12,14 +12,13 @@ import (
 	"coordtop/sources/sourcetest"
 )
 
-// Load is what a benchmark lets happen to elections with names in order. Most changes are
-// renewals of a lease.
+// Load describes the changes that a benchmark makes to elections with names in order. Most
+// changes are renewals of a lease.
 type Load struct {
 	Rows    int
 	Changes int // a second; 0: none
 	Among   int // only the first so many rows change; 0: all, in no order
-	// Turnover is how many changes it takes until one of them is another owner; 0: all are
-	// renewals.
+	// Turnover n makes every nth change another owner; 0: all are renewals.
 	Turnover int
 	Lease    time.Duration // of each owner; 0: 30 s
 	Random   bool          // the next row to change is drawn at random, always in the same way; false: all come in turn
@@ -35,7 +34,7 @@ const (
 	stopsEvery = 10 * time.Second
 )
 
-// batch is how often what is due is told: ten times as often as a Hub publishes.
+// batch is the interval at which due changes are sent: a tenth of that at which a Hub publishes.
 const batch = 10 * time.Millisecond
 
 // Run lets the load come from a source of the Hub until ctx ends.
@@ -98,7 +97,7 @@ func stopping(now time.Time) *sources.Primitive {
 	return p
 }
 
-// among is how many rows change.
+// among returns the number of rows that change.
 func (l Load) among() int { return cmp.Or(l.Among, l.Rows) }
 
 // next is the row of the nth change.

@@ -56,7 +56,7 @@ func NewAnswering(t testing.TB, w, h int, keyboard io.Writer) *Screen {
 	return s
 }
 
-// Input is what the program reads keys from.
+// Input returns the input from which the program reads keys.
 func (s *Screen) Input() io.Reader { return s.input }
 
 // Type sends bytes as a keyboard would.
@@ -86,7 +86,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Text is what the screen shows, a line each.
+// Text returns the text on the screen, line by line.
 func (s *Screen) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Noon is when hand-made states were read.
+// Noon returns the time at which hand-made states were read.
 func Noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 // Key is the press of a key by its name, with ctrl+, alt+ and shift+ before it; a name of one
