@@ -13,5 +13,5 @@
 //   - Start checks every guard again, writes the first line of the audit and starts the action. It never waits for
 //     a server.
 //   - Status is a snapshot of all running actions and of what we hold.
-//   - The result of an action is what was observed, not what a call returned.
+//   - The result of an action is an observation, not the return value of a call.
 package action

@@ -128,7 +128,7 @@ func newFeed(hub *sources.Hub, earlier []sources.Event) *feed {
 	return f
 }
 
-// Close closes the Subscription; the Hub goes on.
+// Close closes the Subscription, not the Hub.
 func (f *feed) Close() { f.Subscription.Close() }
 
 // Events returns the events that were recorded before the start, then those of the Hub.

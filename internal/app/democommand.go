@@ -29,7 +29,7 @@ type demoOptions struct {
 	seed  uint64
 	story string
 
-	installing string // the log of a program that installs servers meanwhile
+	installing string // the log of a program that is installing servers
 }
 
 // demoServers are the flags for the ports of the demo's servers.

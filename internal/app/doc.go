@@ -19,14 +19,14 @@
 // SIGINT, SIGTERM, SIGHUP and SIGXCPU end the context of the command. So do the signals that end a Go program with the
 // stacks of its goroutines, as SIGQUIT (also as ctrl-\ on the board) and SIGABRT: the stacks from that instant are
 // printed once the terminal is restored, and the exit code is 128 plus the number of the signal, as in shells. A second
-// signal ends the process as soon as the terminal is restored and leases are given back, whatever else goes on. After
-// SIGKILL, and a fatal error of Go's runtime, leases run out, and the terminal needs reset(1). All other signals are
-// ignored.
+// signal ends the process as soon as the terminal is restored and leases are given back, and waits for nothing else.
+// After SIGKILL, and a fatal error of Go's runtime, leases run out, and the terminal needs reset(1). All other signals
+// are ignored.
 //
 // A command that does not return in time, because nobody reads its output any more, is abandoned. A panic in a
 // goroutine or timer of ours, wherever it was started (see package spawn), ends the context too, so that the terminal
 // is restored and leases are given back before a sentence reports it; the log has the stack. Only sources contain
-// their own panics: a source with a defect is down, and the others go on.
+// their own panics: a source with a defect is down, and the others continue.
 //
 // The exit codes are in exitcode.go; internal/help/exit-codes.md has their meanings.
 //

@@ -134,7 +134,7 @@ func (m *page) macro(name string, args ...string) {
 	m.WriteByte('\n')
 }
 
-// text writes paragraphs, which a blank line divides; roff breaks their lines anew.
+// text writes paragraphs, which a blank line divides; roff wraps their lines.
 func (m *page) text(text string) {
 	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
@@ -144,7 +144,7 @@ func (m *page) text(text string) {
 	}
 }
 
-// literal writes lines without breaking them anew.
+// literal writes lines that roff does not wrap.
 func (m *page) literal(text string) {
 	m.macro("PP")
 	m.WriteString(".in 2n\n.nf\n") // so that 80 columns are wide enough for tables of 76

@@ -80,8 +80,8 @@ func (p *program) execute(ctx context.Context) error {
 	return p.result
 }
 
-// flagError tells which values a flag takes, or which flag was probably meant. Of an unknown flag it gives only the
-// position in args: in -pSECRET, as other programs take it, the text is a password.
+// flagError returns err with the values that a flag takes, or with the flag that was probably meant. Of an unknown flag
+// it gives only the position in args: in -pSECRET, as other programs take it, the text is a password.
 func flagError(cmd *cobra.Command, args []string, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		for _, other := range cmd.Root().Commands() {

@@ -56,7 +56,7 @@ func (st *settings) load(path, from string) (config.Config, error) {
 // errNothing reports that neither a file nor a variable names a source.
 var errNothing = errors.New("nothing to watch")
 
-// found reads the config file, or the environment where there is none.
+// found reads the config file. Without a file it reads the environment.
 func (st *settings) found() (config.Config, error) {
 	path, from := st.locate()
 	if path != "" {

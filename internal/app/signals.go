@@ -94,9 +94,9 @@ func newSignalled(s os.Signal) *signalled {
 	return asked
 }
 
-// patience bounds the time that a command may go on after it was asked to end. It is longer than the command's own
-// bounds. The demo has the longest: two seconds for its candidates, stopPatience for its servers, and the time that
-// killing those takes on a busy machine.
+// patience bounds the time that a command may take to end after a signal. It is longer than the command's own bounds.
+// The demo has the longest: two seconds for its candidates, stopPatience for its servers, and the time that killing
+// those takes on a busy machine.
 const patience = 8 * time.Second
 
 // readPatience is the patience for a command that only reads a recording and prints: nothing is lost if it is

@@ -87,7 +87,7 @@ func traitFor(key string) (t Trait, ok bool) {
 // Backends are all backends that a config can name.
 type Backends []Backend
 
-// Of returns the backend of a type; nil if there is none.
+// Of returns the backend of a type; nil if the type is unknown.
 func (all Backends) Of(typ string) *Backend {
 	for i := range all {
 		if all[i].Type == typ {

@@ -26,7 +26,7 @@ func Alerts() []string { return []string{"off", "bell", "osc"} }
 var errReceiver = errors.New("must be a URL that begins with https:// or http://")
 
 // Address returns the URL to send to; "": the rule has a command. Every call reads the file or runs the command of a
-// secret URL anew, see Secret.Resolve. The errors do not repeat the URL.
+// secret URL again, see Secret.Resolve. The errors do not repeat the URL.
 func (n *Notify) Address(ctx context.Context, env Lookup) (string, error) {
 	if n.Secret.IsZero() {
 		return n.URL, nil

@@ -57,7 +57,7 @@ func (p *Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Err sorts the problems and returns them, or nil if there are none.
+// Err sorts the problems and returns them. It returns nil for an empty list.
 func (p *Problems) Err() error {
 	if len(p.List) == 0 {
 		return nil
@@ -108,8 +108,8 @@ func (p *places) problem(path, text string) Problem {
 	return Problem{Line: p.at[near].line, Column: p.at[near].column, Path: p.show(path), Text: text}
 }
 
-// show returns a path for a problem. It replaces a key of the person's own, such as that of a label, with words,
-// because such a key may be a secret in the wrong place; only its line is reported.
+// show returns a path for a problem. It replaces a key of the person's own, for example a label's, with words, because
+// such a key may be a secret in the wrong place; only its line is reported.
 func (p *places) show(path string) string {
 	if s, ok := p.shown[path]; ok {
 		return s

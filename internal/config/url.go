@@ -15,7 +15,7 @@ type Target struct {
 	Type        string // of a Backend
 	Scheme      string
 	Hosts       string // host:port, or several separated by commas, as written
-	Path        string // after the hosts, with its slash; "" if there is none
+	Path        string // after the hosts, with its slash; "" without a path
 	User        string // decoded
 	HasPassword bool   // there is a password before the @, or in a parameter such as sentinel_password or access_token
 	URL         string // the URL without our parameters

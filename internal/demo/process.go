@@ -174,7 +174,7 @@ func (d *Demo) Crash(label, id string) error {
 	return fmt.Errorf("%s: %w", who, ErrNoCandidate)
 }
 
-// killIfNamed kills the process if its identity is who or its owner id is id, and reports whether it did.
+// killIfNamed kills the process if it has the identity who or the owner id id. It reports whether it did.
 func (c *member) killIfNamed(who, id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

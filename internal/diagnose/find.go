@@ -12,7 +12,7 @@ import (
 	"coordtop/sources/verdict"
 )
 
-// Input is what Find explains.
+// Input holds the rows that Find explains, and the facts about them.
 type Input struct {
 	Judge *verdict.Judge // with the State and its names
 	Rows  []*sources.Row // those with a problem, in any order; others among them are left out

@@ -33,7 +33,7 @@ type Row struct {
 	Short           string // of the problem and its cause: "no leader, was A host-22"
 }
 
-// Sure says how a Reason is known.
+// Sure grades the evidence for a Reason.
 type Sure uint8
 
 // The ways to know a reason.

@@ -91,7 +91,7 @@ func (f *finder) resigned(c *problemRow) bool {
 	return c.last.Cause == sources.CauseReleased && (c.last.How != sources.Inferred || kind != "redis" && kind != "dflockd")
 }
 
-// whoElse says who else was seen to lead, or to try, in the last hour.
+// whoElse names the others that led, or tried to, in the last hour.
 func (f *finder) whoElse(rows []*problemRow) string {
 	others, waiting, known, led := map[string]bool{}, 0, true, false
 	for _, c := range rows {
@@ -224,8 +224,8 @@ func (f *finder) neverOwned(c *problemRow, one Finding, look Step) Finding {
 	return one
 }
 
-// evicts returns the reason that a server which drops keys when its memory is full may have dropped this
-// one, too.
+// evicts returns the reason that a server which drops keys when its memory is full may have dropped the
+// row's key.
 func (f *finder) evicts(row *sources.Row) []Reason {
 	return f.warned(row, "maxmemory-policy", "the server dropped the key because its memory is full")
 }

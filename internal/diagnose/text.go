@@ -90,7 +90,7 @@ func (f *finder) source(name string) string {
 	return label(name)
 }
 
-// thing is what people call a primitive of that kind.
+// thing returns the noun for n primitives of the row's kind, such as "lock" or "locks".
 func thing(row *sources.Row, n int) string {
 	switch row.Kind {
 	case sources.KindUnknown:

@@ -11,7 +11,7 @@ import (
 	"coordtop/sources/origin"
 )
 
-// Ends says when an ownership ends if its owner dies now.
+// Ends is the event that ends an ownership if its owner dies now.
 type Ends uint8
 
 // The ways to end, that which is known best first.
@@ -25,10 +25,10 @@ const (
 // String returns "lease", "session", "unknown" or "never".
 func (e Ends) String() string { return [...]string{"lease", "session", "unknown", "never"}[e] }
 
-// Next says who owns a row after a party.
+// Next classifies the next owner of a row after a party.
 type Next uint8
 
-// The ways to go on, those that hurt most first.
+// The classes of next owners, those that hurt most first.
 const (
 	Nobody  Next = iota // the server tells that nobody waits
 	Unseen              // nobody else was seen; there may be somebody
@@ -239,7 +239,7 @@ func (p *Party) Outcome(now time.Time) string {
 	return text + "; nobody else is known for " + format.Count(f.Alone) + " of them"
 }
 
-// end says when those rows fall that end in one way.
+// end returns the time at which the rows that end in one way lose their owner.
 func (f *Fall) end(e Ends, now time.Time) string {
 	many := f.Ends[e] > 1
 	switch {
@@ -264,7 +264,7 @@ func (f *Fall) end(e Ends, now time.Time) string {
 	return text
 }
 
-// calm says why nothing falls.
+// calm returns the reason why no row loses its owner.
 func (p *Party) calm() string {
 	switch {
 	case len(p.Owns) == 0 && len(p.Lost) > 0:

@@ -12,7 +12,7 @@ import (
 	"coordtop/sources/verdict"
 )
 
-// Input is what Parties joins.
+// Input holds the arguments of Parties.
 type Input struct {
 	State *sources.State
 	Now   time.Time
@@ -103,7 +103,7 @@ func (b *builder) keyOf(source string, o origin.Origin) string {
 	return o.Under(b.in.By)
 }
 
-// party returns the party of an origin, a new one if there is none yet; nil: it has no name.
+// party returns the party of an origin, and creates it at the first call. It returns nil for an origin without a name.
 func (b *builder) party(source string, o origin.Origin) *Party {
 	key := b.keyOf(source, o)
 	p := b.byKey[key]

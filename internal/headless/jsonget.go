@@ -75,7 +75,7 @@ type primitiveJSON struct {
 	Actions  []actionJSON  `json:"actions,omitempty"`
 }
 
-// sinceJSON tells when something began.
+// sinceJSON has the time at which something began.
 type sinceJSON struct {
 	Since      *string `json:"since" is:"time"`
 	SinceKnown string  `json:"since_known" is:"known"`

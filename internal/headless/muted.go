@@ -10,7 +10,7 @@ import (
 	uirows "coordtop/ui/rows"
 )
 
-// Muting is what people do not want to be told of.
+// Muting holds the mutes that apply to an output.
 type Muting struct {
 	Mutes          []mute.Mute
 	Unacknowledged bool // what they cover does not count, see GetOptions.FailOn, and is not printed, see GetOptions.Problems and Why

@@ -24,8 +24,8 @@ type WatchOptions struct {
 }
 
 // Watch prints every event, including those from before the call, until ctx ends, which is no error, or
-// until a Write fails. It blocks in Write as long as out does; the Hub does not wait for it, and Watch
-// counts the events that it misses meanwhile and prints their number.
+// until a Write fails. It blocks in Write as long as out does. The Hub does not wait for it: Watch counts
+// the events that it misses while it blocks, and prints their number.
 func Watch(ctx context.Context, feed Feed, out io.Writer, o WatchOptions) error {
 	if o.Zone == nil {
 		o.Zone = time.Local

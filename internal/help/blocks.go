@@ -7,7 +7,7 @@ import (
 	"coordtop/internal/ground/lazy"
 )
 
-// Kind says which of these a block is.
+// Kind is the kind of a block.
 type Kind uint8
 
 // The kinds of blocks.
@@ -36,7 +36,7 @@ func (t Topic) Blocks() []Block {
 	var all []Block
 	var under string
 	var head []string // of the table that is read
-	open := false     // the last block goes on in the next line
+	open := false     // the last block continues in the next line
 	for line := range strings.Lines(links().ReplaceAllString(t.Text, "$1")) {
 		text := strings.TrimSpace(line)
 		marker, rest, _ := strings.Cut(text, " ")

@@ -132,7 +132,7 @@ func (p *Past) mergeTerms(live []sources.Term, begins time.Time) []sources.Term 
 		if lasts || t.End.How == sources.Bound {
 			if i := goesOn(live, &t, many, over); i >= 0 {
 				l := &live[i]
-				if unseen := t.End.How == sources.Bound || p.Span.To.Before(l.Start.At); unseen && (l.Owner.Fence == 0 || l.Owner.Fence != t.Owner.Fence) { // nobody saw it go on
+				if unseen := t.End.How == sources.Bound || p.Span.To.Before(l.Start.At); unseen && (l.Owner.Fence == 0 || l.Owner.Fence != t.Owner.Fence) { // nobody saw it continue
 					l.Sure = sources.Later(l.Sure, l.Start.At)
 				}
 				l.Start, l.Sure, l.Every = t.Start, sources.Later(l.Sure, t.Sure), max(l.Every, t.Every)
@@ -147,7 +147,7 @@ func (p *Past) mergeTerms(live []sources.Term, begins time.Time) []sources.Term 
 	return append(merged, live...)
 }
 
-// goesOn returns the index in live of the term that continues t, whose end was not seen; negative if there is none. If
+// goesOn returns the index in live of the term that continues t, whose end was not seen; negative if no term does. If
 // only one can own at a time, only the first term can continue t, unless its start after over was seen. If several can
 // own, only a term whose start was not seen can.
 func goesOn(live []sources.Term, t *sources.Term, many bool, over time.Time) int {

@@ -124,7 +124,7 @@ func (p *Player) Play(on bool) {
 	p.set(func(v *view) { v.Playing = on })
 }
 
-// Believe sets whether the state is what the screen showed at each instant, without what became known later.
+// Believe sets whether the state of each instant is the one that the screen showed then, without facts learned later.
 func (p *Player) Believe(on bool) {
 	p.set(func(v *view) {
 		v.Believed = on
@@ -210,7 +210,7 @@ func (p *Player) Events(max int) (events []sources.Event, missed uint64) {
 	return events, missed
 }
 
-// Row returns the row of ref in s, a State of this Player; nil if there is none.
+// Row returns the row of ref in s, a State of this Player; nil if s has no such row.
 func (p *Player) Row(s *sources.State, ref sources.Ref) *sources.Row {
 	p.mu.Lock()
 	hub := p.view.hub

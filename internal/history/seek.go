@@ -77,7 +77,7 @@ func numbered(runs []Run, id int64) int {
 	return slices.IndexFunc(runs, func(run Run) bool { return run.ID == id })
 }
 
-// begin makes the model of a keyframe. If nothing was published yet, it goes on to the first State. The events before
+// begin makes the model of a keyframe. If nothing was published yet, it continues to the first State. The events before
 // the keyframe are still being read when it returns; join waits for them.
 func (r *seeker) begin(ctx context.Context, k *sources.Keyframe) (err error) {
 	if err := r.join(nil); err != nil {

@@ -15,7 +15,7 @@
 //
 // # The incidents
 //
-//   - a leader flaps behind a store that is slow for it, and the store stands still (Redis)
+//   - a leader flaps behind a store that is slow for it, and the store hangs (Redis)
 //   - a lock leaks: its owner is idle in a transaction of a pooled session, others queue, and a person ends it by force (Postgres)
 //   - a lock of Redisson loses its end, its owner dies, and a person deletes it (Redis)
 //   - a leader stops, and comes back in the middle of a rolling deployment (YDB, dflockd)

@@ -33,7 +33,8 @@ func shortRun() bool {
 }
 
 // RefusingForTest returns an address that refuses connections until the test ends. The port is bound, but nobody
-// listens on it, so no other program can get the port meanwhile. It needs no server and does not skip a short run.
+// listens on it, so no other program can get the port during the test. It needs no server and does not skip a short
+// run.
 func RefusingForTest(t TB) string {
 	t.Helper()
 	port, free, err := bindPort()

@@ -45,7 +45,7 @@ type order struct {
 	match []byte
 	what  Half
 	done  chan struct{} // closed when the order was executed
-	free  chan struct{} // Hold: closed when the request may go on
+	free  chan struct{} // Hold: closed when the request may pass
 }
 
 func (p *Proxy) order(what Half, match string) *order {
@@ -56,7 +56,7 @@ func (p *Proxy) order(what Half, match string) *order {
 	return o
 }
 
-// take removes and returns the first order of these kinds for this request; nil if there is none.
+// take removes and returns the first order of these kinds for this request; nil if no order matches.
 func (p *Proxy) take(request []byte, what ...Half) *order {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,7 +116,7 @@ func (p *Proxy) Lose(half Half, match string) <-chan struct{} {
 }
 
 // Hold delays the next request that contains match, and everything after it on its link, until release is called. Other
-// links go on. The request arrives then even if its client has gone. held is closed when the delay begins.
+// links are not delayed. The request arrives then even if its client has gone. held is closed when the delay begins.
 func (p *Proxy) Hold(match string) (held <-chan struct{}, release func()) {
 	h := p.order(hold, match)
 	return h.done, sync.OnceFunc(func() { close(h.free) })

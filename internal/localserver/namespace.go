@@ -96,7 +96,7 @@ func (n *Namespace) Cut(ctx context.Context) error {
 	return n.neighbours(ctx, wrongAddress, wrongAddress)
 }
 
-// Mend ends Cut. Bytes that were sent meanwhile arrive when TCP sends them again.
+// Mend ends Cut. Bytes that were sent during the cut arrive when TCP sends them again.
 func (n *Namespace) Mend(ctx context.Context) error {
 	return n.neighbours(ctx, hostAddress, guestAddress)
 }

@@ -61,7 +61,7 @@ func postgresCandidates() []string {
 
 // folderVersion returns the version in the path of a folder: 15 for "/usr/lib/postgresql/15/bin".
 func folderVersion(dir string) int {
-	n, _ := strconv.Atoi(strings.Trim(dir, "/abcdefghijklmnopqrstuvwxyz-@")) // 0 if there is none
+	n, _ := strconv.Atoi(strings.Trim(dir, "/abcdefghijklmnopqrstuvwxyz-@")) // 0 without a number
 	return n
 }
 
@@ -114,7 +114,7 @@ func (p *Postgres) runTool(ctx context.Context, program string, args ...string) 
 	select {
 	case <-proc.done:
 	case <-ctx.Done():
-		_ = syscall.Kill(-proc.pid(), syscall.SIGKILL) // its children would go on writing
+		_ = syscall.Kill(-proc.pid(), syscall.SIGKILL) // its children would continue to write
 		proc.kill()
 		return fmt.Errorf("running %s: %w", program, ctx.Err())
 	}

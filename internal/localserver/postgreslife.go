@@ -76,7 +76,7 @@ func (p *Postgres) Freeze() error {
 	return nil
 }
 
-// Thaw lets a frozen server go on. Requests that were sent meanwhile are then answered.
+// Thaw ends Freeze. The server then answers the requests that were sent while it was frozen.
 func (p *Postgres) Thaw() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -25,8 +25,7 @@ func (p *Proxy) Reset() {
 }
 
 // BlackHole holds back every byte in both directions until Resume, on open links and on new ones, without notifying
-// either end. As after a real outage, bytes that were sent meanwhile arrive after Resume, even if their sender has
-// given up.
+// either end. As after a real outage, these bytes arrive after Resume, even if their sender has given up.
 func (p *Proxy) BlackHole() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

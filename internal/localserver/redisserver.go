@@ -120,7 +120,7 @@ func (r *Redis) TLSFiles() TLSFiles { return r.files }
 // Freeze suspends the process (SIGSTOP): connections stay open and nothing answers.
 func (r *Redis) Freeze() error { return r.signal(syscall.SIGSTOP) }
 
-// Thaw lets a frozen process go on. Requests that were sent meanwhile are then answered.
+// Thaw ends Freeze. The server then answers the requests that were sent while it was frozen.
 func (r *Redis) Thaw() error { return r.signal(syscall.SIGCONT) }
 
 func (r *Redis) signal(s syscall.Signal) error {

@@ -10,7 +10,7 @@ import (
 	"coordtop/sources/verdict"
 )
 
-// Input is what Decide decides about.
+// Input holds the mutes, and the rows and findings that they may cover.
 type Input struct {
 	Mutes    []Mute // those that are not Live are of no account
 	Judge    *verdict.Judge
@@ -23,7 +23,7 @@ type Input struct {
 	Matches func(filter string, row *sources.Row, v verdict.Verdict) bool
 }
 
-// Decision is what is muted.
+// Decision lists the muted rows and findings.
 type Decision struct {
 	Rows     map[sources.Ref]*Mute
 	Findings []*Mute // by the place of the finding: all that it explains is muted; nil: not all is

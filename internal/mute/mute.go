@@ -19,7 +19,7 @@ const (
 	Longest  = 30 * 24 * time.Hour
 )
 
-// Mute is what a person does not want to be told of for a time.
+// Mute is a person's order to report no problem of some rows for a time.
 type Mute struct {
 	ID      string            `json:"id"`
 	By      string            `json:"by"` // user@host
@@ -42,7 +42,7 @@ func (m *Mute) Live(now time.Time) bool {
 	return now.After(m.At.Add(-stepped)) && now.Before(m.Until)
 }
 
-// Subject is what a Mute is about, for people: what was acknowledged, or the filter.
+// Subject names the object of a Mute for people: its filter, or the acknowledged problem.
 func (m *Mute) Subject() string {
 	if m.Filter != "" {
 		return m.Filter

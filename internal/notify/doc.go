@@ -2,7 +2,7 @@
 //
 // It may import internal/diagnose, sources, internal/ground/*.
 //
-// A cause is a pattern with the rows, or the source, that it is about. It goes on while a Finding of its
+// A cause is a pattern with the rows, or the source, that it is about. It lasts while a Finding of its
 // pattern has one of its rows: ten elections that one host lost are one cause, while the leases run out one
 // by one and while others take them one by one.
 //

@@ -17,7 +17,7 @@ import (
 // mostMemory bounds the file.
 const mostMemory = 16 << 20
 
-// memory is what the file has.
+// memory is the content of the file.
 type memory struct {
 	V     int                 `json:"v"`
 	Rules map[string][]*cause `json:"rules"`
@@ -35,7 +35,7 @@ func (t *Tracker) restore(causes []*cause) {
 }
 
 // snapshot returns the causes that a receiver knows of, or that were counted. One that it did not take yet is found
-// anew after a restart.
+// again after a restart.
 func (t *Tracker) snapshot() []*cause {
 	return slices.DeleteFunc(slices.Clone(t.causes), func(c *cause) bool {
 		return !c.told || c.pending.Load() && c.Gone.IsZero() && c.Again.IsZero()

@@ -71,7 +71,7 @@ func (n *Notifier) Trouble() string {
 	return strings.Join(slices.DeleteFunc(list, func(text string) bool { return text == "" }), "; ")
 }
 
-// Run tells what is found until ctx ends. Messages that were not delivered by then are sent by the next run.
+// Run sends messages about findings until ctx ends. The next run sends those that were not delivered by then.
 func (n *Notifier) Run(ctx context.Context) error {
 	var sending sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
@@ -161,7 +161,7 @@ var (
 // mostQueued bounds the messages that wait for a receiver.
 const mostQueued = 32
 
-// attempts is how often a message is sent to a receiver that fails.
+// attempts bounds the tries to send a message to a receiver that fails.
 const attempts = 5
 
 // timeout is the time in which a receiver must take a message.

@@ -13,7 +13,7 @@ import (
 	"coordtop/sources"
 )
 
-// Event is what happened to a cause.
+// Event is a change of a cause.
 type Event string
 
 // The events, as they stand in JSON. More is of no single cause: it counts what was too much to be sent.
@@ -36,7 +36,7 @@ const (
 	mostKeys   = 500  // rows by which a cause is known again
 )
 
-// Message is what to tell.
+// Message is one notification.
 type Message struct {
 	Event   Event
 	ID      string // of the cause: the same in all its messages; "": More
@@ -51,17 +51,17 @@ type Message struct {
 	payload []byte        // what Deliver gets
 }
 
-// Look is what was found at an instant.
+// Look has the findings of one instant.
 type Look struct {
 	Now      time.Time
 	Findings []diagnose.Finding
-	Muted    int // so many of the last Findings are not told; a cause that was told goes on by them
+	Muted    int // the number of the last Findings that are not reported; they keep a reported cause from ending
 	// Known reports whether what is found about a row, or about a source (a Ref without a name), is certain now: its
 	// source answers, and was listed.
 	Known func(sources.Ref) bool
 }
 
-// Rule is what a Tracker tells.
+// Rule selects the findings that a Tracker reports, and encodes them.
 type Rule struct {
 	Matches func(*diagnose.Finding) bool
 	Encode  func(*diagnose.Finding) json.RawMessage // the Finding for Message
@@ -96,7 +96,7 @@ type cause struct {
 	pending atomic.Bool // a message waits for the receiver
 }
 
-// key is what a cause is known by: one of its rows, or its source.
+// key identifies a cause by one of its rows, or by its source.
 type key struct {
 	pattern string
 	ref     sources.Ref

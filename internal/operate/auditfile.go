@@ -56,7 +56,7 @@ func (a auditFile) append(line []byte) error {
 
 // open returns the file, locked, with room for more bytes. fresh reports whether the file is new.
 func (a auditFile) open(folder *os.File, more int64) (f *os.File, fresh bool, err error) {
-	for range 100 { // again if another process rotates the file meanwhile
+	for range 100 { // again if another process has just rotated the file
 		f, err := files.OpenPrivate(folder, filepath.Base(a.path), 0)
 		if err != nil {
 			return nil, false, err

@@ -97,7 +97,7 @@ func (r *Record) addEnd(p *action.AuditEntry) {
 }
 
 func owner(id, label, fence string) sources.OwnerRef {
-	n, _ := strconv.ParseUint(fence, 10, 64) // 0 if there is none
+	n, _ := strconv.ParseUint(fence, 10, 64) // 0 without a fence
 	return sources.OwnerRef{ID: id, Label: label, Fence: n}
 }
 

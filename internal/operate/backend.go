@@ -52,7 +52,7 @@ type Backend struct {
 	// Call describes on one line what a request sends, as exactly as possible. Nil: the verb and the name.
 	Call func(r action.Request) string
 	// Refuses returns the reason why a primitive cannot be claimed although its kind can ("made by an extension"); ""
-	// if there is none. Nil: every primitive can be claimed.
+	// if it can. Nil: every primitive can be claimed.
 	Refuses func(p *sources.Primitive) string
 	// Provisions reports whether primitives exist without being owned, and are created and deleted through
 	// coord.Semaphore.

@@ -80,7 +80,8 @@ func (b *Backend) notRow(v action.Verb, row *sources.Row, s *sources.State, ours
 	return b.notTaken(v, row)
 }
 
-// notOwners returns the reason why a verb is impossible because of the owners or waiters of a row; "" if there is none.
+// notOwners returns the reason why a verb is impossible because of the owners or waiters of a row; "" if it is
+// possible.
 func (b *Backend) notOwners(v action.Verb, row *sources.Row, ours *action.Holding) string {
 	switch v {
 	case action.Crash:

@@ -47,7 +47,7 @@ func (o *Operator) leaveSession(s *coord.Session, h *holding) error {
 	o.mu.Unlock()
 	if bye == nil {
 		// A service that hangs may execute our requests when it continues, and they must be undone then. If Close
-		// begins meanwhile, its own time is added.
+		// begins during the wait, its own time is added.
 		ctx, cancel := context.WithTimeout(o.life, within)
 		defer cancel()
 		bye = ctx
@@ -107,7 +107,7 @@ func (n *run) missed(err error, doubt string) {
 	}
 }
 
-// ownerNow returns the first owner of a row on our watch; zero if there is none.
+// ownerNow returns the first owner of a row on our watch; zero without an owner.
 func (v view) ownerNow(ref sources.Ref) sources.OwnerRef {
 	row, _ := v.row(ref)
 	if row == nil || len(row.Owners) == 0 {

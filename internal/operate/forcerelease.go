@@ -258,7 +258,7 @@ func (n *run) sendForce(b *Backend) error {
 		return err
 	}
 	n.expectForced(sources.Inferred, replyIn+n.op.options.Patience)
-	// It waits for the answer even if the person calls the action off meanwhile.
+	// It waits for the answer even if the person cancels the action.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), replyIn)
 	defer cancel()
 	err = n.ask(func() error {

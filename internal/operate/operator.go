@@ -76,7 +76,7 @@ type Operator struct {
 }
 
 // New makes an Operator and starts the goroutine that updates the times in Status; Close ends it. ctx only supplies the
-// handler of panics, see spawn.With; the Operator goes on after the end of ctx.
+// handler of panics, see spawn.With; the Operator keeps running after the end of ctx.
 func New(ctx context.Context, o Options) *Operator {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -26,7 +26,7 @@ func (n *run) resign(h *holding, b *Backend) {
 		return
 	}
 	if waiting {
-		h.run.cancel(nil) // it gives back a lease that it wins meanwhile
+		h.run.cancel(nil) // it gives back a lease that it may have just won
 		<-h.ended
 		n.finish(action.Seen, "left the queue", sources.OwnerRef{})
 		return

@@ -32,7 +32,7 @@
 //     before.
 //   - owner, previous and last are those of the truth, by id, label and fence. last may be null
 //     only where the row is looked at, the lines before name no end of this row, there was darkness since, or the row
-//     was read anew or made anew; on Redis and YDB also where the end or the take-over is told in
+//     was read again or made again; on Redis and YDB also where the end or the take-over is told in
 //     a stretch of more than 25 ms. The link was held up then, and in the stretch another may
 //     have taken the row and given it up, which the server tells nobody afterwards. Where last
 //     names somebody it is the true one, or the one before who came and went within one interval.
@@ -43,7 +43,7 @@
 //     gap_ms hold the true lengths: none that is unmarked excludes the truth. One that is marked as sampled
 //     may, where two changes were no further apart than every_ms; these are counted and printed. The other
 //     trials do not compare lengths: on Redis an owner that gives it up and takes it again at once, before
-//     the push is read, is told as one that goes on, with an unmarked held_ms.
+//     the push is read, is told as one that keeps it, with an unmarked held_ms.
 //   - A cause is the true one, or unknown, or follows from the lease and is marked inferred:
 //     expired where the owner is seen gone when its lease is over, released where before, but
 //     never where it ran out or the server restarted; session_ended where the owner's session is
@@ -68,7 +68,7 @@
 //
 // The seed is printed first, and -seed repeats what the actor does; the instants of the
 // servers' answers are never the same. "make truth" runs 2,000 steps on each backend with 10
-// cut connections, which takes some minutes; "go test" runs 200 with 3. -slack is how late the
-// scheduling of this machine may make a push, or a look that is due. With 2 cores and a load
-// average of 10 the latest of 9 runs was 55 ms late.
+// cut connections, which takes some minutes; "go test" runs 200 with 3. -slack bounds the delay
+// that the scheduling of this machine adds to a push, or to a look that is due. With 2 cores and
+// a load average of 10 the latest of 9 runs was 55 ms late.
 package truth

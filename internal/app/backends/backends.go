@@ -69,7 +69,7 @@ func Config() config.Backends {
 	return all
 }
 
-// Of returns the entry of a type; the zero Backend if there is none.
+// Of returns the entry of a type; the zero Backend if the type is unknown.
 func Of(typ string) Backend {
 	for _, b := range All() {
 		if b.Type == typ {

@@ -137,7 +137,7 @@ func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 	}
 }
 
-// dflockdEnd tells why the ownership of another cannot be ended, and what ends it.
+// dflockdEnd returns the reason why the ownership of another cannot be ended by force, and the events that end it.
 func dflockdEnd(w *sources.Owner, now time.Time) string {
 	when := fmt.Sprintf("ends in %v unless renewed", w.Expires.At.Sub(now).Round(time.Second))
 	switch {

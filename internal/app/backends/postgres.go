@@ -61,8 +61,8 @@ func postgresSource(h Host, s config.Source, names map[string]string) (Prepared,
 	}, errors.Join(checkPostgres(s, names), postgresFiles(h.Lookup, o.URL))
 }
 
-// postgresOptions returns the options of a source but for the password and the TLS files, which are read anew for every
-// connection.
+// postgresOptions returns the options of a source but for the password and the TLS files, which each connection reads
+// again.
 func postgresOptions(s config.Source, names map[string]string) pgsource.Options {
 	return pgsource.Options{
 		Name: s.Name, URL: s.URL, User: s.User, Scheme: pgcoord.Scheme(s.Scheme), Names: names, Channels: s.Channels,

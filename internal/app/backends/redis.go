@@ -128,7 +128,7 @@ func redisNotReleased(_ *sources.Row, w *sources.Owner) string {
 	return fmt.Sprintf("its value is longer than the %d bytes that are read, so that it cannot be compared: its owner has to release it", sources.BlobHead)
 }
 
-// redisReleased tells when the owner notices, and what it may do then.
+// redisReleased describes the consequences of a forced release for the owner and for the programs that wait.
 func redisReleased(row *sources.Row, w *sources.Owner) []string {
 	notices := "until its next renewal fails, or until it looks"
 	switch every := w.RenewEvery(); {

@@ -185,7 +185,7 @@ func (s *Server) faultFor(command string) fault {
 }
 
 // Hang lets no byte pass in either direction, without closing anything, until it is called with false; then the bytes
-// that were held back arrive in order. Meanwhile the server goes on: idle connections time out, leases end.
+// that were held back arrive in order. The server keeps running: idle connections time out, leases end.
 func (s *Server) Hang(on bool) { s.wire.Hold(on) }
 
 // Cut closes every connection at the network. New ones are accepted. The server notices this like clients that hang up,

@@ -19,7 +19,7 @@
 //   - A connection that sends nothing for ReadTimeout receives "error", is closed, and what it owns is released. This
 //     does not apply while it waits in l or w.
 //   - A client that hangs up while it waits is noticed only when its turn or its time-out comes.
-//   - A wait for a grant whose lease has been swept meanwhile is answered ok, with a worthless nonce.
+//   - A wait for a grant whose lease was already swept is answered ok, with a worthless nonce.
 //   - Seconds that do not fit into 64 bits of nanoseconds overflow: some become leases of centuries, for some e grants
 //     an expired lease, and others are errors.
 //   - A malformed request is answered "error" and leaves the connection open; a line that is too long closes the

@@ -119,7 +119,7 @@ func (c *conn) write(a answer) error {
 	return err
 }
 
-// execute reports whether the connection goes on.
+// execute reports whether the connection stays open.
 func (c *conn) execute(lines [3]string) bool {
 	f := c.server.faultFor(lines[0])
 	if f.answer != "" {
@@ -141,7 +141,7 @@ func (c *conn) execute(lines [3]string) bool {
 }
 
 // watch notices that a waiting client hangs up, if the emulated version does so. When the client sends or hangs up, the
-// channel receives whether the connection goes on.
+// channel receives true if the connection stays open, else false.
 func (c *conn) watch() <-chan bool {
 	done := make(chan bool, 1)
 	if !c.server.options.Newer.NoticesHangUps || len(c.answers) > 0 {
@@ -171,7 +171,7 @@ func (c *conn) next() (answer, bool) {
 	}
 }
 
-// pause waits for d. It returns false if the server closed the connection meanwhile.
+// pause waits for d. It returns false if the server closes the connection during the wait.
 func (c *conn) pause(d time.Duration) bool {
 	if d == 0 {
 		return true

@@ -34,7 +34,7 @@
 // With Options.InMemory there are no sockets, and the server can live in a synctest bubble: start it and every client
 // inside the bubble, dial with Server.Dial, and close all of them before the bubble ends. A session of thirty minutes
 // then expires at once. The public Go driver also works in a bubble, except in a black hole: there it spins at the
-// deadline of its own keep-alive, so that the bubble's time stands still.
+// deadline of its own keep-alive, so that the bubble's time does not advance.
 //
 // # Where it may differ from the service
 //

@@ -58,7 +58,7 @@ func (s *Server) Refuse(frontEnd int, on bool) {
 }
 
 // BlackHole lets no byte pass through a front end in either direction, without closing anything, until it is called
-// with false; then the bytes that were held back arrive in order. Meanwhile the service goes on: it misses pongs, fails
+// with false; then the bytes that were held back arrive in order. The service keeps running: it misses pongs, fails
 // streams, lets sessions expire.
 func (s *Server) BlackHole(frontEnd int, on bool) { s.fronts[frontEnd].wire.Hold(on) }
 

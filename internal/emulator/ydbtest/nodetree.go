@@ -27,7 +27,7 @@ func splitPath(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// find returns the entry at path; nil if there is none.
+// find returns the entry at path; nil if the path does not exist.
 func (c *cluster) find(path []string) *entry {
 	at := c.root
 	for _, name := range path {

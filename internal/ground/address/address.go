@@ -23,8 +23,8 @@ func Login(text string) (user, password string, err error) {
 	return user, password, nil
 }
 
-// Host returns host:port for host[:port], with the usual port if there is none. An IPv6 address must stand in brackets.
-// The error about a missing host shows example, a whole URL.
+// Host returns host:port for host[:port], with the usual port if text has no port. An IPv6 address must stand in
+// brackets. The error about a missing host shows example, a whole URL.
 func Host(text, usual, example string) (string, error) {
 	name, port := text, usual
 	if i := strings.LastIndexByte(text, ':'); i > strings.LastIndexByte(text, ']') {
@@ -110,7 +110,7 @@ type URL struct {
 	Login          bool   // there is an @
 	User, Password string
 	Hosts          string // one, or several separated by commas
-	Path           string // with its slash; "" if there is none
+	Path           string // with its slash; "" without a path
 	Query          string // after the ?
 }
 

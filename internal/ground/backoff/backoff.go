@@ -42,7 +42,7 @@ func (b *Backoff) Next() time.Duration {
 	return step/2 + rand.N(step/2+1)
 }
 
-// Reset starts the sequence anew, after a success.
+// Reset restarts the sequence after a success.
 func (b *Backoff) Reset() { b.next = 0 }
 
 // Wait sleeps for Next and returns nil, or the context's error as soon as it ends.

@@ -1,6 +1,6 @@
 // Package backoff computes the pauses between retries: they grow exponentially, are spread by jitter so that clients
-// that failed together do not return together, and start anew after a success. It also says when to do the work that is
-// done once a second.
+// that failed together do not return together, and are short again after a success. UntilTurn gives all work that
+// is done about once a second the same phase.
 //
 // It may import nothing of this module.
 package backoff

@@ -124,7 +124,7 @@ func seconds(text string) (time.Duration, bool) {
 	return time.Duration(n) * time.Second, err == nil && n > 0 && n <= mostSeconds
 }
 
-// Renew starts a lease anew. It returns ErrRejected if nothing is owned with this nonce. It may block for as long as
+// Renew restarts a lease. It returns ErrRejected if nothing is owned with this nonce. It may block for as long as
 // the lease lasts. If ctx ends before the answer, the connection ends, and the server releases what the connection
 // owns.
 func (c *Conn) Renew(ctx context.Context, k Key, nonce string, length time.Duration) (Granted, error) {

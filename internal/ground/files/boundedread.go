@@ -47,7 +47,7 @@ func (e *Error) Error() string { return e.Text }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// content is what was read of a file.
+// content is the data and the mode of a file.
 type content struct {
 	data []byte
 	mode fs.FileMode

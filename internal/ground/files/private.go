@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PrivateFolder opens a folder that only our user may use. It creates the folder if there is none; made reports that.
+// PrivateFolder opens a folder that only our user may use. It creates a missing folder; made reports that.
 // The folder must be ours, not a link, and not replaceable by everybody. A mode that lets others in is corrected. The
 // caller must close it.
 func PrivateFolder(path string) (folder *os.File, made bool, err error) {
@@ -37,9 +37,9 @@ func PrivateFolder(path string) (folder *os.File, made bool, err error) {
 	return folder, made, nil
 }
 
-// OpenPrivate opens a file in a PrivateFolder for reading and writing, with further flags of the system. It creates the
-// file if there is none. It follows no link and does not wait for the other end of a pipe; the file must be regular and
-// ours. The caller must close it.
+// OpenPrivate opens a file in a PrivateFolder for reading and writing, with further flags of the system. It creates a
+// missing file. It follows no link and does not wait for the other end of a pipe; the file must be regular and ours.
+// The caller must close it.
 func OpenPrivate(folder *os.File, name string, flags int) (*os.File, error) {
 	return OpenOurs(folder, name, flags, 0o600)
 }
@@ -70,8 +70,8 @@ func OpenOurs(folder *os.File, name string, flags int, mode os.FileMode) (*os.Fi
 	return f, nil
 }
 
-// Replace writes a file of a PrivateFolder anew, whole or not at all: a reader sees the old file or the new one, also
-// after a crash. Meanwhile the new one ends in ".new".
+// Replace replaces a file of a PrivateFolder in one step: a reader sees the old file or the new one, also after a
+// crash. Until the new one is complete, its name ends in ".new".
 func Replace(folder *os.File, name string, text []byte) error {
 	f, err := OpenPrivate(folder, name+".new", unix.O_TRUNC)
 	if err != nil {

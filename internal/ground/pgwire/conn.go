@@ -42,7 +42,7 @@ type Options struct {
 	// Notify is called with each notification, by the goroutine that reads from the
 	// Conn. Nil: notifications are dropped.
 	Notify func(*pgconn.Notification)
-	// Known remembers facts about the server from one connection to the next. Nil: they are found out anew.
+	// Known remembers facts about the server from one connection to the next. Nil: each connection finds them out.
 	Known *Known
 }
 

@@ -32,7 +32,8 @@
 // a second connection and the first ask in turn which process serves them. In session mode each connection always has
 // its own process. A pooler that lends takes the session that was used last, so that both connections see the same
 // process, or the session that was idle for longest, so that one connection sees two processes. If all sessions of a
-// pooler are in use, the second connection waits; if the first is served meanwhile, the pooler is in session mode.
+// pooler are in use, the second connection waits; if the pooler serves the first during that wait, it is in session
+// mode.
 //
 // # Servers that lie
 //

@@ -34,7 +34,7 @@ type traffic struct {
 	bytes   atomic.Int64 // received since the last answer, or within unaskedTime
 	pending atomic.Int64 // questions without an answer
 	lent    atomic.Bool  // others may use the server session
-	gate    sync.Mutex   // held while delicate is called and acted on, so that no question is sent meanwhile
+	gate    sync.Mutex   // held while delicate is called and acted on: no question is sent in between
 	spoken  bool         // a message has come
 	since   time.Time    // beginning of the present unaskedTime
 }

@@ -29,8 +29,8 @@ type Conn interface {
 	// Gather(true) makes each Read wait for Release, for 25 ms at most, so that one Read returns many messages.
 	// Gather(false) ends that. It is safe for concurrent use.
 	Gather(on bool)
-	// Release lets the waiting Read go on; if none waits, the next Read does not wait. It does not block, and is safe
-	// for concurrent use.
+	// Release ends the wait of a Read; if no Read waits, the next one does not wait. It does not block, and is safe for
+	// concurrent use.
 	Release()
 }
 

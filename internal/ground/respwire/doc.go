@@ -29,10 +29,10 @@
 //
 // # Gathering
 //
-// While [Conn.Gather] is on, each Read waits for Release, for 25 ms at most. Meanwhile the kernel reports bytes to the
-// program only from 64 kB on (SO_RCVLOWAT), because otherwise a socket wakes Go's poller for each message, whether a
-// Read waits or not. A Read that finds nothing after Release is woken by the first byte as usual. A Read after one that
-// filled its buffer does not wait, so that one Release lets through everything that came before it.
+// While [Conn.Gather] is on, each Read waits for Release, for 25 ms at most. During the wait the kernel reports bytes
+// to the program only from 64 kB on (SO_RCVLOWAT), because otherwise a socket wakes Go's poller for each message,
+// whether a Read waits or not. A Read that finds nothing after Release is woken by the first byte as usual. A Read
+// after one that filled its buffer does not wait, so that one Release lets through everything that came before it.
 //
 // # Why these numbers
 //
@@ -48,5 +48,5 @@
 // about one thing: inside a reply that the library throws away, it counts an attribute as a
 // value. That changes the end of a reply for the library, but lets no length pass the scanner.
 //
-// A Conn is safe for one reader and one writer at a time, which is how the library uses its connections.
+// A Conn is safe for one reader and one writer at a time. The library uses its connections in this way.
 package respwire

@@ -43,8 +43,8 @@ func (g *gate) Release() {
 }
 
 // read reads from c. While the gate is shut it waits for Release first, unless the previous Read has filled its buffer.
-// Meanwhile the kernel does not report bytes that arrive, because each report would wake the program although no Read
-// waits for them.
+// During that wait the kernel does not report bytes that arrive, because each report would wake the program although no
+// Read waits for them.
 func (g *gate) read(c net.Conn, p []byte) (n int, err error) {
 	if g.shut.Load() && !g.full {
 		g.tellFrom(muchAtOnce)

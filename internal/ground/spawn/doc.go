@@ -5,8 +5,8 @@
 //
 // A program sets a handler of panics with With, in the context under which it starts everything else. When a goroutine
 // panics, its deferred calls run, the handler receives the value and the stack, once, and then those who wait for the
-// goroutine go on. The handler must end the rest of the program. With may be called again inside such a context to set
-// another handler: for example, a source handles the panics of everything that it starts.
+// goroutine continue. The handler must end the rest of the program. With may be called again inside such a context to
+// set another handler: for example, a source handles the panics of everything that it starts.
 //
 // Without a handler, for example in a program that only uses coord as a library, nothing is caught: a panic ends the
 // process with its own stack, as it does without this package.

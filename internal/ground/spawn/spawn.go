@@ -78,7 +78,7 @@ func Call(ctx context.Context, f func() error) (err error) {
 }
 
 // Within calls f in a goroutine and returns what it returns. When ctx ends, it waits for f for at most grace longer and
-// then returns the error of ctx; the goroutine goes on until f returns, which may be never. If f panics, the error is
+// then returns the error of ctx; the goroutine runs until f returns, which may be never. If f panics, the error is
 // ErrPanic alone; only the handler receives the value.
 func Within[T any](ctx context.Context, grace time.Duration, f func() (T, error)) (T, error) {
 	type result struct {

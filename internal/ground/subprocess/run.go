@@ -20,7 +20,7 @@ var ErrLong = errors.New("it printed too much")
 // grace is for child processes to close the output, once all are killed.
 const grace = time.Second
 
-// Program is what to run.
+// Program describes a child process: its command line, its input and the limit of its output.
 type Program struct {
 	Args  []string // the first is the path of the program, or its name in $PATH
 	Stdin []byte

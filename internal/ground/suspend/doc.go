@@ -1,5 +1,5 @@
-// Package suspend measures for how long the machine was suspended. On most systems the monotonic clock stands still
-// meanwhile, so deadlines that must hold have to add that time.
+// Package suspend measures the time for which the machine was suspended. On most systems a suspend stops the monotonic
+// clock, so deadlines that must hold have to add that time.
 //
 // It may import nothing of this module.
 package suspend

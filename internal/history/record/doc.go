@@ -17,7 +17,7 @@
 // hour. If the recording has all Inputs of the Hub, its first keyframe is that of an empty Hub.
 //
 // Terms and events of many rows are written in pieces, so that 100,000 new rows are never copied at once. Between two
-// pieces it writes the Inputs that arrived meanwhile, so that a replay has them even after a crash. If one piece fails,
+// pieces it writes the Inputs that have arrived, so that a replay has them even after a crash. If one piece fails,
 // all of them are written again. Terms that a killed recorder had not written are written by the next one.
 //
 // # Failures

@@ -8,7 +8,7 @@ import (
 
 const (
 	steadyAfter = time.Hour   // a wall clock that went evenly for so long is right
-	evenly      = time.Minute // most difference from the monotonic clock meanwhile
+	evenly      = time.Minute // the greatest difference from the monotonic clock between two readings
 )
 
 // steadyClock is the clock by which old records are dropped. It follows the wall clock, but a wall clock that was set

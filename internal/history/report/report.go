@@ -168,7 +168,7 @@ func (r *Report) numbers(b *strings.Builder) {
 // ownersNamed is the most owners that a line of the numbers names.
 const ownersNamed = 4
 
-// ownersOf names the owners of terms in order and without duplicates; "" if there are none.
+// ownersOf names the owners of terms in order and without duplicates; "" without terms.
 func ownersOf(terms []sources.Term) string {
 	var names []string
 	for i := range terms {

@@ -62,7 +62,7 @@ func (is identity) strays(claim string) bool {
 	return is[0] == nil || of != inode(is[0])
 }
 
-// claimed returns the claim in the lock file of a recording; "" if there is none.
+// claimed returns the claim in the lock file of a recording; "" without a file or a claim.
 func claimed(path string) string {
 	f, err := os.OpenFile(lockName(path), os.O_RDONLY|unix.O_NONBLOCK, 0) // it may be a pipe
 	if err != nil {

@@ -155,7 +155,7 @@ func (t *tx) laneChange(c *history.LaneChange, span history.Span) {
 	for i := range c.Terms {
 		t.term(l, &c.Terms[i])
 	}
-	if l.gone != 0 && !c.Gone { // nobody observed it meanwhile
+	if l.gone != 0 && !c.Gone { // nobody observed it since l.gone
 		t.over(l)
 		t.exec("insert or replace into dark values(0,?,?,?,?)", l.id, l.gone, since.UnixNano(), t.w.run.ID)
 		t.exec("update lane set gone = null where id = ?", l.id)
@@ -267,7 +267,7 @@ func (t *tx) bound(f tape.TermFact, at time.Time) {
 	t.terms = append(t.terms, f)
 }
 
-// runs returns the running term of an owner; nil if there is none.
+// runs returns the running term of an owner; nil if no term of it runs.
 func (l *knownLane) runs(owner string) *running {
 	if i := slices.IndexFunc(l.running, func(r running) bool { return r.Owner.ID == owner }); i >= 0 {
 		return &l.running[i]

@@ -107,10 +107,10 @@ func headerOf(path string) (header, error) {
 	return header{empty: n == 0, sqlite: bytes.HasPrefix(head, []byte("SQLite format 3\x00")), ours: binary.BigEndian.Uint32(head[68:]) == applicationID}, nil
 }
 
-// create makes an empty file in folder if there is none, so that SQLite gives the files beside it the same mode. Files
-// that an earlier run left there also get this mode. A file that has the mode already is not opened, because closing it
-// would remove all locks of this process, including SQLite's, so that other processes could truncate the index of the
-// WAL.
+// create makes an empty file in folder if the file is missing, so that SQLite gives the files beside it the same mode.
+// Files that an earlier run left there also get this mode. A file that has the mode already is not opened, because
+// closing it would remove all locks of this process, including SQLite's, so that other processes could truncate the
+// index of the WAL.
 func create(folder *os.File, path string, mode os.FileMode) error {
 	for _, end := range append(sidecars(), "") {
 		info, err := os.Lstat(path + end)

@@ -105,7 +105,7 @@ func (o Options) mode() os.FileMode {
 // Note returns a sentence about something unusual about the file; "" if nothing is unusual.
 func (w *Writer) Note() string { return w.note }
 
-// Before returns the time of the last write of the previous run; zero if there was none.
+// Before returns the time of the last write of the previous run; zero in the first run.
 func (w *Writer) Before() time.Time { return at(w.before) }
 
 // open opens the file and begins the run. It sets a damaged file aside.

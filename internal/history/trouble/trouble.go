@@ -164,7 +164,7 @@ func (in *Input) flapped(all []Trouble) []Trouble {
 	return all
 }
 
-// meanwhile is the longest time between two ends that count as one trouble.
+// meanwhile bounds the time between two ends that count as one trouble.
 const meanwhile = time.Second
 
 // alike is the key of losses that are one trouble.

@@ -1,5 +1,5 @@
 // Command golocks takes a lock with each library, at the server with the address that is given,
-// and prints "taken". For the next line that it reads it claims each of them anew, has the first
+// and prints "taken". For the next line that it reads it claims each of them again, has the first
 // owners release theirs, and prints "claimed". It ends with its standard input.
 package main
 
