@@ -371,8 +371,8 @@ func decidedEnd(e *Event, who OwnerRef) bool    { return e.Kind.EndsOwner() && e
 func decidedChange(e *Event, who OwnerRef) bool { return e.Kind == EventLeaseChanged && e.Owner == who }
 func decidedSame(e *Event, who OwnerRef) bool   { return e.Kind == EventRenewed && e.Owner == who }
 
-// decision returns the decision by an owner's lease, if a recording has it in place of the lease, or nil if there is
-// none of that kind.
+// decision returns the decision by an owner's lease that a recording has in place of the lease, or nil without a
+// decision of that kind.
 func (l *look) decision(who OwnerRef, what func(*Event, OwnerRef) bool) *Event {
 	return find(l.decided, func(e *Event) bool { return what(e, who) })
 }

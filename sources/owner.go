@@ -237,7 +237,7 @@ func cutDoubt(o *Owner, since time.Duration) time.Duration {
 	return doubt
 }
 
-// OwnerRule gives owners a readable label, and says where they run. Its texts may use $1 and ${name}.
+// OwnerRule gives owners a readable label, a host and a program. Its texts may use $1 and ${name}.
 type OwnerRule struct {
 	Match   *regexp.Regexp
 	Label   string // "" keeps the label

@@ -28,7 +28,8 @@ type alerts struct {
 // callEvery is the least time between two calls for one kind of finding.
 const callEvery = time.Minute
 
-// second calls where something new needs a person who looks elsewhere, and says what was not delivered.
+// second calls a person who looks elsewhere if something new needs one, and shows a message about notifications that
+// were not delivered.
 func (a *alerts) second() {
 	sc := a.scene
 	if a.undelivered != nil {

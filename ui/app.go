@@ -57,8 +57,8 @@ type Options struct {
 	// no audit.
 	AuditEntries func() ([]action.AuditEntry, error)
 
-	// Note writes a note of the person about a moment; it may wait for a disk. An error says why
-	// nobody but this board has it. nil: no notes are taken.
+	// Note writes a note of the person about a moment; it may wait for a disk. After an error, only
+	// this board has the note. nil: no notes are taken.
 	Note func(text string, about time.Time) error
 
 	// Recording returns a sentence about what is unusual in the recording, and whether it stopped for

@@ -126,7 +126,7 @@ func (k *attention) decide(list []mute.Mute, findings []diagnose.Finding) mute.D
 	})
 }
 
-// able reports whether something can be muted, and says why where it cannot.
+// able reports whether this board can mute. If it cannot, able shows the reason.
 func (k *attention) able() bool {
 	if k.keeper == nil {
 		k.host.Say("this board keeps nothing: there is no folder for it, or it shows a recording")

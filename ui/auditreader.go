@@ -91,7 +91,7 @@ func (r *auditReader) table() [][]string {
 	return table
 }
 
-// pick moves the cursor of the list to the row of the action under the cursor, and says why where that cannot be.
+// pick moves the cursor of the list to the row of the action under the cursor, or shows the reason why it cannot.
 func (r *auditReader) pick() bool {
 	id, _ := r.scene.AuditList.Selected()
 	p := r.scene.FindAuditEntry(id)

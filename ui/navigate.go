@@ -53,8 +53,8 @@ func (m *model) listEvents() {
 	m.EventList.SetKeys(keys)
 }
 
-// pickEvent moves the cursor of the list to the row of the event under the cursor, and
-// says why where that cannot be.
+// pickEvent moves the cursor of the list to the row of the event under the cursor, or shows
+// the reason why it cannot. For an event without a row it opens Sources.
 func (m *model) pickEvent() bool {
 	seq, ok := m.EventList.Selected()
 	e := m.Events.Find(seq)

@@ -151,7 +151,7 @@ func (r *replay) goBack(text string) {
 	}
 }
 
-// instant reads a time that is typed. Of one that cannot be gone to it says why.
+// instant parses a typed time. If the replay cannot show it, instant shows the reason.
 func (r *replay) instant(text string) (t time.Time, ok bool) {
 	now := r.scene.Clock
 	if r.feeds.live == nil { // its today is the day that is shown

@@ -31,7 +31,7 @@ type listing struct {
 	kind     sources.Kind
 }
 
-// focus lists the rows that only reports, all of them and no others; of says which they are.
+// focus lists all rows for which only returns true, and no others; of describes them.
 func (l *rowList) focus(of string, only func(sources.Ref) bool) {
 	l.unfocus()
 	r := &l.scene.Rows
@@ -54,8 +54,8 @@ func (l *rowList) unfocus() bool {
 	return true
 }
 
-// search moves the cursor to the next row, or the one before, that the filter or, where
-// there is none, the last one fits.
+// search moves the cursor to the next or previous row that fits the filter. Without a filter it uses
+// the last one.
 func (l *rowList) search(step int) {
 	f := l.scene.Rows.Filter
 	if f.Expr.Empty() {
@@ -214,7 +214,7 @@ func (l *rowList) notePicked() {
 }
 
 // follow keeps the cursor on a row that went and came back under another handle, and
-// says when it is gone.
+// shows a message if the row is gone.
 func (l *rowList) follow() {
 	h, ok := l.scene.Locks.Selected()
 	if !ok || l.cursorRow == (sources.Ref{}) {
@@ -233,7 +233,7 @@ func (l *rowList) follow() {
 	l.cursorRow = sources.Ref{}
 }
 
-// pickRow moves the cursor of the list to a row, or says why it cannot.
+// pickRow moves the cursor of the list to a row, or shows the reason why it cannot.
 func (l *rowList) pickRow(ref sources.Ref) bool {
 	h, ok := l.host.find(ref)
 	switch {

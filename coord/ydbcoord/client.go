@@ -19,7 +19,7 @@ import (
 	"coordtop/internal/ground/certs"
 )
 
-// ClientOptions name a database and say how to reach it. It needs Address and Database, or Conn.
+// ClientOptions name a database and the way to connect to it. Address and Database, or Conn, are required.
 type ClientOptions struct {
 	Address  string       // host:port
 	Database string       // path, for example /local

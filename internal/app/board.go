@@ -54,8 +54,8 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 	return p.show(cmd.Context(), c, o)
 }
 
-// screen checks for a terminal to draw on, and for something to read keys from. instead tells what to do
-// without them.
+// screen checks for a terminal to draw on, and for something to read keys from. instead is the advice in
+// its error.
 func (env Environment) screen(instead string) error {
 	switch {
 	case !env.Terminal():

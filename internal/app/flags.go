@@ -94,7 +94,7 @@ func (o output) format() headless.Format {
 	return headless.Text
 }
 
-// The checks of the arguments. Those of cobra do not tell what to write instead, and repeat words that may be a part
+// The checks of the arguments. Those of cobra do not name the right form, and repeat words that may be a part
 // of a URL with a password.
 
 // none accepts no argument. Behind a command that has others below it, a word is a misspelt command.

@@ -176,7 +176,7 @@ func beginning(ctx context.Context, log history.Log, text string, file bool) (fr
 	return from, fmt.Sprintf("The recording is %s: the replay begins %s.", fromTo(recorded), where), err
 }
 
-// atOf returns the time of --at, moved into the recording, and tells where that is.
+// atOf returns the time of --at, moved into the recording, and words for its place there.
 func atOf(text string, recorded history.Span) (from time.Time, where string, err error) {
 	end := recorded.To.Local()
 	if from, err = instantOf("--at", text, end); err != nil {

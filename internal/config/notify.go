@@ -10,7 +10,7 @@ import (
 	"coordtop/sources/verdict"
 )
 
-// Notify is a rule for whom to tell what is found. It has either a Command, a URL or a Secret.
+// Notify is a rule that sends findings to one receiver. It has either a Command, a URL or a Secret.
 type Notify struct {
 	Severity verdict.Severity // and what is graver
 	Filter   string           // of rows, in the language of the board, which checks it; "": all

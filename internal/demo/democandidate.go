@@ -47,7 +47,7 @@ const (
 )
 
 // RunCandidate executes the task in argument until ctx ends. Then it gives up what it owns, at once, or within a few
-// seconds if the server is gone. It writes a line to say when it begins and when it stops owning.
+// seconds if the server is gone. It writes a line when it becomes an owner, and when that ends.
 func RunCandidate(ctx context.Context, argument string, say io.Writer) error {
 	var t Task
 	if err := json.Unmarshal([]byte(argument), &t); err != nil {

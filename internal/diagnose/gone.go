@@ -84,7 +84,7 @@ func (f *finder) whyGone(c *problemRow) []Reason {
 	return append(reasons, f.warned(c.row, "pooler in transaction", "its session belongs to a pooler in transaction mode, which closes it or gives it to others")...)
 }
 
-// resigned reports whether an owner gave up what it had. Of a lease that ended early Redis and dflockd do not tell
+// resigned reports whether an owner gave up what it had. If a lease ends early, Redis and dflockd do not report
 // whether its owner ended it.
 func (f *finder) resigned(c *problemRow) bool {
 	kind := f.status(c.row.Source).Type

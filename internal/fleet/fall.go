@@ -205,7 +205,7 @@ func (f *Fall) add(h *Holding) {
 // Sentence answers what happens if the party dies now in one line: "if host-22 goes, these 11 fall, the longest in 30s".
 func (p *Party) Sentence(now time.Time) string { return "if " + p.Label() + " goes, " + p.Outcome(now) }
 
-// Outcome is the part of Sentence that says what happens.
+// Outcome returns the part of Sentence after the name of the party.
 func (p *Party) Outcome(now time.Time) string {
 	f := &p.Fall
 	if f.Rows == 0 {

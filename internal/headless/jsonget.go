@@ -104,7 +104,7 @@ type actionJSON struct {
 	Not    *string `json:"not"`
 }
 
-// Actions tell what can be done to a row.
+// Actions lists the possible and impossible actions on a row.
 type Actions struct {
 	Row    []Choice
 	Owners []string // why the ownership of each owner cannot be ended by force; "": it can

@@ -18,7 +18,7 @@ var (
 )
 
 // wanted reports whether an event was asked for. Without names every event is. An event of a whole
-// source has no name and is always wanted: it tells how far the others can be trusted.
+// source has no name and is always wanted, because the trust in the others depends on it.
 func wanted(e *sources.Event, names []string) bool {
 	return len(names) == 0 || e.Ref.Name == "" || slices.ContainsFunc(names, func(name string) bool {
 		return name == e.Ref.Source || e.Ref.GoesBy(name, false) || e.Ref.GoesByAlias(name, sources.AliasName(e.Alias, e.AliasHow), false)

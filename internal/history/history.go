@@ -129,9 +129,10 @@ func (e *Event) Compare(o *Event) int {
 type Log interface {
 	Runs(ctx context.Context) ([]Run, error)
 
-	// Cursor returns a Cursor at the last keyframe of a run that is not after at, or at the first one after at if there
-	// is none. Run 0 stands for the run that recorded at that time. If the clock was set back, two runs can have the
-	// same time; then only the number of the earlier run selects it. An error wraps ErrNothing if there is no keyframe.
+	// Cursor returns a Cursor at the last keyframe of a run that is not after at. If all are after at, it returns a
+	// Cursor at the first one. Run 0 stands for the run that recorded at that time. If the clock was set back, two runs
+	// can have the same time; then only the number of the earlier run selects it. An error wraps ErrNothing if there is
+	// no keyframe.
 	Cursor(ctx context.Context, run int64, at time.Time) (Cursor, error)
 }
 

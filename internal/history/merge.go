@@ -74,8 +74,8 @@ func (p *Past) whole() bool { return p.Since.IsZero() || !p.Since.Before(p.Span.
 // begins returns the first instant that is known from the part that was read.
 func (p *Past) begins() time.Time { return sources.Later(p.Since, p.Span.From) }
 
-// ObservedFrom returns the first instant, not before at, at which the primitive was observed and recorded; zero if
-// there is none.
+// ObservedFrom returns the first instant, not before at, at which the primitive was observed and recorded; zero
+// without such an instant.
 func (p *Past) ObservedFrom(at time.Time) time.Time {
 	if p.Since.IsZero() {
 		return time.Time{}

@@ -39,8 +39,8 @@ func (b *Backend) choices(row *sources.Row, s *sources.State, ours *action.Holdi
 	return append(slices.DeleteFunc(list, func(c action.Choice) bool { return !possible(c) }), impossible...)
 }
 
-// notRow returns the reason why a verb is impossible for a row of s, apart from its owners (see notOwners); "" if there
-// is none. ours is our holding of the row, or nil.
+// notRow returns the reason why a verb is impossible for a row of s, apart from its owners (see notOwners); "" if it
+// is possible. ours is our holding of the row, or nil.
 func (b *Backend) notRow(v action.Verb, row *sources.Row, s *sources.State, ours *action.Holding) string {
 	group := action.Of(v).Group
 	switch {

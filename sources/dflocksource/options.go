@@ -13,7 +13,7 @@ import (
 	"coordtop/sources"
 )
 
-// Options say what to watch. Only Client is needed.
+// Options select the primitives to watch, and the servers. Only Client is needed.
 type Options struct {
 	// Name is the source's name: Ref.Source of everything it publishes.
 	Name string

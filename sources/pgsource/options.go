@@ -11,7 +11,7 @@ import (
 	"coordtop/sources"
 )
 
-// Options say what to watch. Only Name and URL are needed.
+// Options select the primitives to watch, and the servers. Only Name and URL are needed.
 type Options struct {
 	// Name is the source's name: Ref.Source of everything it publishes.
 	Name string

@@ -39,8 +39,8 @@ func (j *Judge) agreement(row *sources.Row) (a agreement) {
 	return a
 }
 
-// rivalOf returns a peer of a row that has another owner, if both have exactly one owner. It returns nil if there is
-// none.
+// rivalOf returns a peer of a row that has another owner, if both have exactly one owner. It returns nil without such a
+// peer.
 func (j *Judge) rivalOf(row *sources.Row) *sources.Row {
 	for _, slot := range j.Peers(row) {
 		if other := j.State.Rows[slot]; other.Ref != row.Ref && row.OwnedAlone() && other.OwnedAlone() && !sameOwner(sole(row), sole(other)) {

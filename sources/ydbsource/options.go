@@ -10,7 +10,7 @@ import (
 	"coordtop/sources"
 )
 
-// Options say what to watch. Only Name and Client are needed.
+// Options select the primitives to watch, and the servers. Only Name and Client are needed.
 type Options struct {
 	// Name is the source's name: Ref.Source of everything it publishes.
 	Name string

@@ -94,7 +94,7 @@ func squeezed(lines []string, n int) []string {
 	return lines
 }
 
-// windowOf returns h lines from top on; the last one says how to scroll.
+// windowOf returns h lines from top on; the last one names the keys that scroll.
 func windowOf(sc *screen.Scene, lines []string, top, h, w int) []string {
 	if h < 2 {
 		return lines[:min(h, len(lines))]

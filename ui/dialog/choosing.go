@@ -128,7 +128,7 @@ func (d *choosing) picture(a *Acting, w, h int) screen.Picture {
 }
 
 // addChoices adds to a head of two lines as many of n lines as fit into h, around the one under the cursor, and the keys
-// below them: choose says what the one that chooses does.
+// below them: choose is the hint for the key that chooses.
 func addChoices(a *Acting, p *screen.Picture, w, h, n, at int, choose string, draw func(l *paint.Line, i int)) {
 	th, room := &a.Theme, max(h-5, 1)
 	top := max(min(at-room/2, n-room), 0)

@@ -152,8 +152,8 @@ func Hour(t *testing.T, instants []time.Duration, look func(hub *sources.Hub, no
 }
 
 // Recorded plays an hour to two Hubs, one after the other: flaps of milliseconds, a silent source, a clock that is set
-// forward, and a restart of the program. At each of the instants it calls look with the present Hub, or with nil if
-// there is none. It must be called in a synctest bubble.
+// forward, and a restart of the program. At each of the instants it calls look with the present Hub, or with nil
+// between two Hubs. It must be called in a synctest bubble.
 func Recorded(t *testing.T, log Recorder, instants []time.Duration, look func(hub *sources.Hub, now time.Time)) {
 	t.Helper()
 	w := &world{base: sources.SystemClock(), rows: map[sources.Ref]*sources.Primitive{}}
