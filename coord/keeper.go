@@ -35,6 +35,8 @@ type keeper struct {
 	mu    sync.Mutex
 	trust trust
 	last  error // error of the last renewal; nil after success
+
+	confirmed chan struct{} // closed at the next confirmation; nil: nobody waits for it
 }
 
 // check returns nil while we may rely on the session or grant. After that, check ends the session or grant, and always
@@ -74,6 +76,16 @@ func (k *keeper) trusted() trust {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.trust
+}
+
+// nextConfirmation returns a channel that is closed when trust is confirmed the next time.
+func (k *keeper) nextConfirmation() <-chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.confirmed == nil {
+		k.confirmed = make(chan struct{})
+	}
+	return k.confirmed
 }
 
 // run returns when the context has ended and no goroutine of the keeper is left. A panic also ends the context, because
@@ -141,6 +153,10 @@ func (k *keeper) accept(a answer) error {
 		return nil // an older answer gives less trust
 	}
 	k.trust, k.last = t, nil
+	if k.confirmed != nil {
+		close(k.confirmed)
+		k.confirmed = nil
+	}
 	k.checkLocked() // the answer may have taken longer than its window lasts
 	return nil
 }

@@ -88,6 +88,20 @@ func (l *Lease) TrustedUntil() time.Time {
 	return k.trusted().until(k.clock.now())
 }
 
+// WindowEnd returns the end of the window: until then the service surely counts us as the owner if nothing confirms the
+// lease before. It lies after TrustedUntil by the margin of the session. After the end of the lease the value means
+// nothing.
+func (l *Lease) WindowEnd() time.Time {
+	k := l.renewed()
+	t := k.trusted()
+	return t.until(k.clock.now()).Add(t.margin)
+}
+
+// Renewed returns a channel that is closed when the lease is confirmed the next time: then TrustedUntil is later. A
+// caller that follows TrustedUntil calls Renewed first, so that it misses no confirmation. After the end of the lease
+// the channel may stay open.
+func (l *Lease) Renewed() <-chan struct{} { return l.renewed().nextConfirmation() }
+
 // renewed returns the keeper that renews: the lease's own, or that of its session.
 func (l *Lease) renewed() *keeper {
 	if l.s.renews {
