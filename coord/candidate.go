@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"coordtop/internal/ground/backoff"
 	"coordtop/internal/ground/spawn"
 )
 
@@ -125,7 +126,7 @@ func (c *Candidate) Leading() (t *Term, ok bool) {
 func (c *Candidate) serve(ctx context.Context, s *Session) error {
 	both, cancel := s.under(ctx)
 	defer cancel()
-	pause := c.so.Retry.Start()
+	pause := backoff.Policy(c.so.Retry).Start()
 	for ctx.Err() == nil && s.over() == nil {
 		t, err := s.Election(c.name, c.o.Election).Campaign(ctx, c.o.Data)
 		switch {

@@ -13,7 +13,7 @@ import (
 // persist repeats a claim until it gets a lease, a miss, or an error that does not pass. It pauses after each error
 // that may pass; the pause grows, with jitter. c.Wait bounds the repeating. A try (no Wait) is sent once.
 func (s *Session) persist(ctx context.Context, mine *claim, c Claim) (*Lease, bool, error) {
-	w := &waiting{s: s, c: c, pauses: s.o.Retry.Start()}
+	w := &waiting{s: s, c: c, pauses: backoff.Policy(s.o.Retry).Start()}
 	c.Waiting, c.Place = w.noteWaiting, w.notePlace
 	began := s.clock.now()
 	for wait := c.Wait; ; {

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"coordtop/internal/ground/backoff"
 	"coordtop/internal/ground/spawn"
 	"coordtop/internal/ground/suspend"
 )
@@ -245,13 +244,19 @@ type SessionOptions struct {
 	// StartTimeout bounds each try of Sessions and Candidate to open a session. 0: 10 s.
 	StartTimeout time.Duration
 	// Retry paces the tries of Sessions and Candidate.
-	Retry backoff.Policy
+	Retry Backoff
 	// OnState receives each change of the session's state, in order, one at a time. It must not block, and must not
 	// close the session, because Close waits for it. It may be nil.
 	OnState func(StateChange)
 	// OnTrouble is called each time a claim that waits meets an error that may pass, when it waits again as it should,
 	// and when its place is reported. It must not block. It may be nil.
 	OnTrouble func(Trouble)
+}
+
+// Backoff paces repeated tries. Each pause is random between half of a step and the whole; steps double from Min to Max.
+type Backoff struct {
+	Min time.Duration // first step; 0: 100 ms
+	Max time.Duration // longest step; 0: 5 s, never less than Min
 }
 
 // Trouble reports why a waiting claim is delayed, or where it is in the queue.

@@ -31,7 +31,7 @@ func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq
 	return func(yield func(*Session, error) bool) {
 		t := newNotifier(ctx, o)
 		defer t.flush()
-		pause := o.Retry.Start()
+		pause := backoff.Policy(o.Retry).Start()
 		for ctx.Err() == nil {
 			t.notify(StateChange{State: StateOpening})
 			start, cancel := context.WithTimeout(ctx, cmp.Or(max(o.StartTimeout, 0), startTimeout))

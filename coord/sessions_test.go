@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/ground/backoff"
 )
 
 func TestSessionsClosesEachSessionAndPausesLongerAndLonger(t *testing.T) {
@@ -17,7 +16,7 @@ func TestSessionsClosesEachSessionAndPausesLongerAndLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := grantStub()
 		o := options()
-		o.Retry = backoff.Policy{Min: time.Second, Max: 4 * time.Second}
+		o.Retry = coord.Backoff{Min: time.Second, Max: 4 * time.Second}
 		var last *coord.Session
 		var returned time.Time
 		steps := []time.Duration{1, 2, 4, 4}
@@ -271,7 +270,7 @@ func TestPausesOfSessionsStartAnewAfterALongLife(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := options()
-		o.Retry = backoff.Policy{Min: time.Second, Max: time.Hour}
+		o.Retry = coord.Backoff{Min: time.Second, Max: time.Hour}
 		lives := []time.Duration{0, 0, 0, 0, ttl, 0}
 		turn := 0
 		var returned time.Time

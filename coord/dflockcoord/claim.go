@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/dflockwire"
 	"coordtop/coord/internal/lifetime"
 	"coordtop/internal/ground/backoff"
-	"coordtop/internal/ground/dflockwire"
 	"coordtop/internal/ground/failure"
 	"coordtop/internal/ground/spawn"
 )

@@ -10,8 +10,8 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/dflockcoord"
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/emulator/dflocktest"
-	"coordtop/internal/ground/dflockwire"
 )
 
 func waiting(c coord.Claim) coord.Claim {

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/certs"
 	"coordtop/coord/coordtest"
 	"coordtop/coord/dflockcoord"
 	"coordtop/internal/emulator/dflocktest"
-	"coordtop/internal/ground/certs"
 	"coordtop/internal/localserver"
 )
 
@@ -61,9 +61,9 @@ func realHarness(o dflockcoord.ClientOptions) coordtest.Harness {
 	}
 	proxied := func(t testing.TB) (*localserver.Proxy, func(testing.TB) coord.Driver) {
 		p, o := localserver.ProxyForTest(t, o.Servers[0]), o
-		if o.TLS != nil && o.TLS.ServerName == "" {
+		if o.TLSFiles != nil && o.TLSFiles.ServerName == "" {
 			host, _, _ := strings.Cut(o.Servers[0], ":")
-			o.TLS = &certs.Files{CA: o.TLS.CA, ServerName: host}
+			o.TLSFiles = &certs.Files{CA: o.TLSFiles.CA, ServerName: host}
 		}
 		o.Servers = []string{p.Addr()}
 		return p, newDriver(o)

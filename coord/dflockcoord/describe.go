@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"coordtop/coord"
-	"coordtop/internal/ground/dflockwire"
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/ground/failure"
 )
 

@@ -1,7 +1,7 @@
 // Package dflockcoord is the coord driver for dflockd: locks, semaphores and elections on a
 // server, or on several with keys spread over them.
 //
-// It may import coord, coord/internal/lifetime, internal/ground/*.
+// It may import coord, coord/certs, coord/dflockwire, coord/internal/lifetime, internal/ground/*.
 //
 // # Keys
 //

@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/certs"
 	"coordtop/coord/dflockcoord"
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/emulator/dflocktest"
 	"coordtop/internal/ground/address"
-	"coordtop/internal/ground/certs"
-	"coordtop/internal/ground/dflockwire"
 )
 
 // farm is several in-memory servers, with addresses for the client.
@@ -140,7 +140,11 @@ func TestEncryptedServer(t *testing.T) {
 	o, err := dflockcoord.ParseURL("dflockds://" + s.Addr() + "?ca=" + ca)
 	noError(t, err)
 	lock(t, session(t, driver(t, o, dflockcoord.Options{}), coord.SessionOptions{}), "k")
-	o.TLS = &certs.Files{}
+	byConfig := dflockcoord.ClientOptions{Servers: o.Servers}
+	byConfig.TLS, err = o.TLSFiles.Load()
+	noError(t, err)
+	lock(t, session(t, driver(t, byConfig, dflockcoord.Options{}), coord.SessionOptions{}), "byConfig")
+	o.TLSFiles = &certs.Files{}
 	_, err = driver(t, o, dflockcoord.Options{}).Open(t.Context(), coord.SessionOptions{})
 	is(t, "an unknown authority", err, coord.ErrRefused)
 }
@@ -151,7 +155,7 @@ func TestURLs(t *testing.T) {
 		"dflockd://h":                {Servers: []string{"h:6388"}},
 		"dflockd://h:1,[::1],j:2/":   {Servers: []string{"h:1", "[::1]:6388", "j:2"}},
 		"dflockd://:s%3acret@h":      {Servers: []string{"h:6388"}, Secret: "s:cret"},
-		"dflockds://h?server_name=x": {Servers: []string{"h:6388"}, TLS: &certs.Files{ServerName: "x"}},
+		"dflockds://h?server_name=x": {Servers: []string{"h:6388"}, TLSFiles: &certs.Files{ServerName: "x"}},
 		"dflockd://h?dial_timeout=2s&read_timeout=1500ms": {
 			Servers: []string{"h:6388"}, ConnectTimeout: 2 * time.Second, AnswerTimeout: 1500 * time.Millisecond,
 		},

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/dflockwire"
 	"coordtop/coord/internal/lifetime"
-	"coordtop/internal/ground/dflockwire"
 	"coordtop/internal/ground/failure"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/dflockcoord"
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/emulator/dflocktest"
-	"coordtop/internal/ground/dflockwire"
 )
 
 // TestLongLeaseOutlivesTheIdleCut tests a case in which the clients of dflockd lose their lease: half of a lease

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/certs"
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/ground/address"
-	"coordtop/internal/ground/certs"
-	"coordtop/internal/ground/dflockwire"
 )
 
 const (
@@ -27,7 +27,8 @@ const (
 // server at 127.0.0.1:6388, in plain text.
 type ClientOptions struct {
 	Servers        []string      // host:port; the order decides which server has a key
-	TLS            *certs.Files  // nil: plain text
+	TLS            *tls.Config   // nil: TLSFiles
+	TLSFiles       *certs.Files  // read by New. TLS and TLSFiles nil: plain text
 	Secret         string        // --auth-token of the servers; "": no login
 	ConnectTimeout time.Duration // bounds connecting, TLS handshake and login together. 0: 5 s
 	AnswerTimeout  time.Duration // bounds each request; the wait of a claim is added. 0: 5 s
@@ -40,12 +41,9 @@ type ClientOptions struct {
 
 // Dialers returns a Dialer for each server, in the order of Servers. It reads the certificates.
 func (o ClientOptions) Dialers() ([]dflockwire.Dialer, error) {
-	var config *tls.Config
-	if o.TLS != nil {
-		var err error
-		if config, err = o.TLS.Load(); err != nil {
-			return nil, err
-		}
+	config, err := certs.Config(o.TLS, o.TLSFiles)
+	if err != nil {
+		return nil, err
 	}
 	servers := o.Servers
 	if len(servers) == 0 {
@@ -111,7 +109,7 @@ func (o Options) withDefaults() (Options, error) {
 //
 // or the same with dflockds for TLS. Parameters: dial_timeout and read_timeout (for example 1.5s), lease (whole
 // seconds), renew and idle, which is the --read-timeout of the servers, and with TLS ca, cert, key (files) and
-// server_name. An unknown parameter is an error that wraps address.ErrParameter. The auth token is percent-decoded. No
+// server_name. An unknown parameter is an error. The auth token is percent-decoded. No
 // error repeats anything of the URL but the names of known parameters.
 func ParseURL(raw string) (ClientOptions, error) {
 	o, err := parseURL(raw)
@@ -126,7 +124,7 @@ func parseURL(raw string) (o ClientOptions, err error) {
 	switch u.Scheme {
 	case "dflockd":
 	case "dflockds":
-		o.TLS = &certs.Files{}
+		o.TLSFiles = &certs.Files{}
 	default:
 		return o, errors.New("its scheme is unknown: write dflockd or dflockds")
 	}
@@ -160,7 +158,7 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 	case "idle":
 		o.IdleCut, err = address.Timeout(name, value)
 	case "ca", "cert", "key", "server_name":
-		return o.TLS.Set(name, value, "dflockds instead of dflockd")
+		return o.TLSFiles.Set(name, value, "dflockds instead of dflockd")
 	default:
 		return fmt.Errorf("%w: of the connection there are dial_timeout, read_timeout, lease, renew, idle and with dflockds ca, cert, key, server_name", address.ErrParameter)
 	}

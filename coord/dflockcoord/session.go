@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/dflockwire"
 	"coordtop/coord/internal/lifetime"
-	"coordtop/internal/ground/dflockwire"
 	"coordtop/internal/ground/spawn"
 )
 

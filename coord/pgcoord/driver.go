@@ -46,7 +46,7 @@ func New(dsn string, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
 	}
-	o.Override.Apply(config)
+	pgwire.Override(o.Override).Apply(config)
 	return &Driver{config: config, options: o, abandoned: connections{}, serving: connections{}}, nil
 }
 

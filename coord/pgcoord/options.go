@@ -3,13 +3,13 @@ package pgcoord
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"strings"
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/ground/pgwire"
 )
 
 const (
@@ -23,8 +23,13 @@ const (
 	channelLimit = 63 // bytes of a channel's name; the server cuts longer names without notice
 )
 
-// Override replaces parts of the address.
-type Override = pgwire.Override
+// Override replaces parts of the address. Empty fields replace nothing.
+type Override struct {
+	User, Password string
+	Database       string // another database of the same server; each has its own advisory locks
+	// TLS is then required. An empty ServerName in it stands for the host.
+	TLS *tls.Config
+}
 
 // Options configure a driver. The zero value is usable.
 type Options struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"coordtop/coord/certs"
 	"coordtop/internal/ground/address"
 	"coordtop/internal/ground/respwire"
 )
@@ -47,16 +48,17 @@ func NewClient(ctx context.Context, o ClientOptions) (redis.UniversalClient, err
 
 // NewServer returns the library's options for the server of o, and a function that dials it, for use instead of their
 // Dialer. With Sentinels, dial asks them for the master each time and ignores addr.
-func NewServer(o ClientOptions) (options *redis.Options, dial func(ctx context.Context, addr string) (respwire.Conn, error), err error) {
+func NewServer(o ClientOptions) (options *redis.Options, dial func(ctx context.Context, addr string) (net.Conn, error), err error) {
 	if options, err = o.library(); err != nil {
 		return nil, nil, err
 	}
 	silence()
 	if o.Topology != Sentinel {
-		return options, o.dialer(options.TLSConfig), nil
+		plain := o.dialer(options.TLSConfig)
+		return options, func(ctx context.Context, addr string) (net.Conn, error) { return plain(ctx, addr) }, nil
 	}
 	known := newSentinels(o, options)
-	return options, func(ctx context.Context, _ string) (respwire.Conn, error) {
+	return options, func(ctx context.Context, _ string) (net.Conn, error) {
 		conn, _, err := known.dialMaster(ctx)
 		return conn, err
 	}, nil
@@ -119,11 +121,9 @@ func (o ClientOptions) library() (*redis.Options, error) {
 			Mode: maintnotifications.ModeDisabled,
 		},
 	}
-	if o.TLS != nil {
-		var err error
-		if u.TLSConfig, err = o.TLS.Load(); err != nil {
-			return nil, err
-		}
+	var err error
+	if u.TLSConfig, err = certs.Config(o.TLS, o.TLSFiles); err != nil {
+		return nil, err
 	}
 	dial := o.dialer(u.TLSConfig)
 	u.Dialer = func(ctx context.Context, _, addr string) (net.Conn, error) { return dial(ctx, addr) }

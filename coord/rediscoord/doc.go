@@ -1,7 +1,7 @@
 // Package rediscoord is the coord driver for Redis leader keys and mutexes: a string key
 // with an expiry, whose value proves who owns it.
 //
-// It may import coord, coord/internal/lifetime, internal/ground/*.
+// It may import coord, coord/certs, coord/internal/lifetime, internal/ground/*.
 //
 // # Key and value
 //

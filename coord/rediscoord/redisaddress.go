@@ -2,6 +2,7 @@ package rediscoord
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,8 +14,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"coordtop/coord/certs"
 	"coordtop/internal/ground/address"
-	"coordtop/internal/ground/certs"
 )
 
 // Topology is the arrangement of the servers of a Redis. The scheme of a URL names it.
@@ -41,8 +42,10 @@ type ClientOptions struct {
 	User, Password string
 	// SentinelUser and SentinelPassword log in at the Sentinels.
 	SentinelUser, SentinelPassword string
-	// TLS is nil for plain text. Its files are read when the client is made. It is also used for Sentinels.
-	TLS *certs.Files
+	// TLS is the encryption of connections to servers and Sentinels. If it is nil, TLSFiles describe it; their files
+	// are read when the client is made. Both nil: plain text.
+	TLS      *tls.Config
+	TLSFiles *certs.Files
 	// Name is the name of the connections in the server's list (CLIENT SETNAME), if the user has the right to set it.
 	// The default is "coordtop".
 	Name string
@@ -69,7 +72,7 @@ func (o ClientOptions) String() string {
 		return fmt.Sprintf("unix://%s?db=%d", o.Addrs[0], o.DB)
 	}
 	scheme, path := "redis", strconv.Itoa(o.DB)
-	if o.TLS != nil {
+	if o.TLS != nil || o.TLSFiles != nil {
 		scheme = "rediss"
 	}
 	if o.Topology != Single {
@@ -96,7 +99,7 @@ func (o ClientOptions) LogValue() slog.Value { return slog.StringValue(o.String(
 //
 // or the first three with rediss for TLS, and with valkey and valkeys. Parameters: db, master, client_name, protocol,
 // dial_timeout and read_timeout (for example 1.5s), sentinel_user, sentinel_password, and with TLS ca, cert, key
-// (files) and server_name. An unknown parameter is an error that wraps address.ErrParameter. User and password are
+// (files) and server_name. An unknown parameter is an error. User and password are
 // percent-decoded. No error repeats anything of the URL but the names of known parameters.
 func ParseURL(raw string) (ClientOptions, error) {
 	o, err := parseURL(raw)
@@ -136,7 +139,7 @@ func (o *ClientOptions) setScheme(scheme string) error {
 		return errors.New("its scheme is unknown: write redis, rediss, redis+sentinel, redis+cluster or unix")
 	}
 	if base == "rediss" {
-		o.TLS = &certs.Files{}
+		o.TLSFiles = &certs.Files{}
 	}
 	return nil
 }
@@ -224,7 +227,7 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 	case "read_timeout":
 		o.ReadTimeout, err = address.Timeout(name, value)
 	case "ca", "cert", "key", "server_name":
-		return o.TLS.Set(name, value, "rediss instead of redis")
+		return o.TLSFiles.Set(name, value, "rediss instead of redis")
 	default:
 		return fmt.Errorf("%w: of the connection there are db, master, client_name, protocol, dial_timeout, read_timeout, "+
 			"sentinel_user, sentinel_password and with rediss ca, cert, key, server_name", address.ErrParameter)

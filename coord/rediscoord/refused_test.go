@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/certs"
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/ground/certs"
 	"coordtop/internal/localserver"
 )
 
@@ -163,6 +163,11 @@ func TestTLSWithACustomAuthorityAndAClientCertificate(t *testing.T) {
 	g := b.must(b.open(options(t, url), brisk, time.Minute), election("k", nil))
 	b.wantOwner("k", g, "")
 	b.renew(g)
+	byConfig := options(t, url)
+	loaded, err := byConfig.TLSFiles.Load()
+	noError(t, err)
+	byConfig.TLS, byConfig.TLSFiles = loaded, nil
+	b.must(b.open(byConfig, brisk, time.Minute), election("by config", nil))
 	if err := openError(t, b, b.server.URL()+"?ca="+files.CA); err == nil {
 		t.Error("a server that wants a certificate let us in without one")
 	}
@@ -173,7 +178,7 @@ func TestTLSWithACustomAuthorityAndAClientCertificate(t *testing.T) {
 		"mixed up":         {Cert: files.Key, Key: files.Cert},
 	} {
 		o := options(t, b.server.URL())
-		o.TLS = &bad
+		o.TLSFiles = &bad
 		if _, err := rediscoord.NewClient(t.Context(), o); err == nil {
 			t.Errorf("%s: NewClient accepts it", name)
 		}

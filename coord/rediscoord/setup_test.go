@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
+	"coordtop/coord/certs"
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/ground/certs"
 	"coordtop/internal/localserver"
 )
 
@@ -32,7 +32,7 @@ func setup(t *testing.T, o localserver.RedisOptions) bench {
 	server := localserver.RedisForTest(t, o)
 	address := options(t, server.URL())
 	if files := server.TLSFiles(); o.TLS {
-		address.TLS = &certs.Files{CA: files.CA, Cert: files.Cert, Key: files.Key}
+		address.TLSFiles = &certs.Files{CA: files.CA, Cert: files.Cert, Key: files.Key}
 	}
 	raw, err := rediscoord.NewClient(t.Context(), address)
 	noError(t, err)

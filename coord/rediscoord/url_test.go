@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/coord/certs"
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/ground/certs"
 )
 
 func TestParseURLReadsEveryForm(t *testing.T) {
@@ -26,19 +26,19 @@ func TestParseURLReadsEveryForm(t *testing.T) {
 		"unix:///run/redis.sock":   {Addrs: []string{"/run/redis.sock"}},
 		"UNIX://u:p%40@/run/a%2Bb.sock?db=2&protocol=2": {Addrs: []string{"/run/a+b.sock"}, User: "u", Password: "p@", DB: 2, Protocol: 2},
 		"valkey://h/2":  {Addrs: []string{"h:6379"}, DB: 2},
-		"VALKEYS://h:1": {Addrs: []string{"h:1"}, TLS: &certs.Files{}},
+		"VALKEYS://h:1": {Addrs: []string{"h:1"}, TLSFiles: &certs.Files{}},
 		"rediss://h?ca=/a%20b&cert=c&key=k&server_name=s": {Addrs: []string{"h:6379"},
-			TLS: &certs.Files{CA: "/a b", Cert: "c", Key: "k", ServerName: "s"}},
+			TLSFiles: &certs.Files{CA: "/a b", Cert: "c", Key: "k", ServerName: "s"}},
 		"redis+sentinel://a,b:1/main/2": {Topology: rediscoord.Sentinel, Addrs: []string{"a:26379", "b:1"}, Master: "main", DB: 2},
 		"redis+sentinel://a/2?master=main&sentinel_user=su&sentinel_password=sp": {Topology: rediscoord.Sentinel,
 			Addrs: []string{"a:26379"}, Master: "main", DB: 2, SentinelUser: "su", SentinelPassword: "sp"},
-		"rediss+cluster://a:1,b:2": {Topology: rediscoord.Cluster, Addrs: []string{"a:1", "b:2"}, TLS: &certs.Files{}},
+		"rediss+cluster://a:1,b:2": {Topology: rediscoord.Cluster, Addrs: []string{"a:1", "b:2"}, TLSFiles: &certs.Files{}},
 		"redis://h?client_name=me&protocol=2&dial_timeout=1s&read_timeout=250ms": {Addrs: []string{"h:6379"},
 			Name: "me", Protocol: 2, DialTimeout: time.Second, ReadTimeout: 250 * time.Millisecond},
 	} {
 		got, err := rediscoord.ParseURL(raw)
 		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("ParseURL(%q) is %v %+v (%v), want %+v", raw, got, got.TLS, err, want)
+			t.Errorf("ParseURL(%q) is %v %+v (%v), want %+v", raw, got, got.TLSFiles, err, want)
 		}
 	}
 }

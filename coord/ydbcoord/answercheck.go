@@ -14,6 +14,7 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Discovery"
 
 	"coordtop/coord"
+	"coordtop/coord/certs"
 	"coordtop/internal/ground/failure"
 )
 
@@ -38,11 +39,12 @@ func (c *Client) check(ctx context.Context, greet bool) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	dial := new(net.Dialer).DialContext
-	if c.options.TLS != nil {
-		config, err := c.options.TLS.Load()
-		if err != nil {
-			return fmt.Errorf("%w: %w", coord.ErrInvalid, err)
-		}
+	config, err := certs.Config(c.options.TLS, c.options.TLSFiles)
+	if err != nil {
+		return fmt.Errorf("%w: %w", coord.ErrInvalid, err)
+	}
+	if config != nil {
+		config = config.Clone()
 		config.NextProtos = []string{"h2"}
 		dial = (&tls.Dialer{Config: config}).DialContext // it verifies the certificate in the same way as the SDK
 	}
@@ -54,7 +56,7 @@ func (c *Client) check(ctx context.Context, greet bool) error {
 		return failure.With(err, ctx.Err())
 	}
 	defer conn.Close() // nothing was written, so closing loses nothing
-	if greet && c.options.TLS == nil {
+	if greet && config == nil {
 		return c.options.greet(ctx, conn)
 	}
 	return nil

@@ -16,14 +16,15 @@ import (
 	"google.golang.org/grpc"
 
 	"coordtop/coord"
-	"coordtop/internal/ground/certs"
+	"coordtop/coord/certs"
 )
 
 // ClientOptions name a database and the way to connect to it. Address and Database, or Conn, are required.
 type ClientOptions struct {
 	Address  string       // host:port
 	Database string       // path, for example /local
-	TLS      *certs.Files // nil: no encryption
+	TLS      *tls.Config  // nil: TLSFiles
+	TLSFiles *certs.Files // read when the connection is made. TLS and TLSFiles nil: no encryption
 	// Node is the coordination node that a URL names; "" if none. Clients do not use it.
 	Node string
 	// User and Password, or AccessToken, prove who we are. Without them we are anonymous.
@@ -155,7 +156,7 @@ const (
 // connectionString returns the address that the SDK connects to, without credentials.
 func (o ClientOptions) connectionString() string {
 	scheme := "grpc"
-	if o.TLS != nil {
+	if o.TLS != nil || o.TLSFiles != nil {
 		scheme = "grpcs"
 	}
 	return (&url.URL{Scheme: scheme, Host: o.Address, Path: o.Database}).String()
@@ -176,12 +177,11 @@ func (o ClientOptions) sdk(fail func(error)) ([]ydb.Option, error) {
 	default:
 		options = append(options, ydb.WithAnonymousCredentials())
 	}
-	var encryption *tls.Config
-	if o.TLS != nil {
-		var err error
-		if encryption, err = o.TLS.Load(); err != nil {
-			return nil, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
-		}
+	encryption, err := certs.Config(o.TLS, o.TLSFiles)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
+	}
+	if encryption != nil {
 		options = append(options, ydb.WithTLSConfig(encryption))
 	}
 	options = append(options, ydb.With(config.WithGrpcOptions(

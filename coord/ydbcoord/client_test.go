@@ -140,12 +140,21 @@ func TestEncryptedConnectionWorksForThoseWhoTrustIt(t *testing.T) {
 	t.Parallel()
 	config, ca := certificate(t)
 	b := start(t, ydbtest.Options{TLS: config})
-	c := client(t, b.URL(0)+"?ca="+ca)
-	if err := c.Check(t.Context()); err != nil {
-		t.Errorf("checking: %v", err)
-	}
-	if err := c.Ping(t.Context()); err != nil {
-		t.Errorf("pinging: %v", err)
+	o, err := ydbcoord.ParseURL(b.URL(0) + "?ca=" + ca)
+	noError(t, err)
+	loaded, err := o.TLSFiles.Load()
+	noError(t, err)
+	o.TLS, o.TLSFiles = loaded, nil
+	byConfig, err := ydbcoord.NewClient(o)
+	noError(t, err)
+	t.Cleanup(func() { byConfig.Close(context.Background()) })
+	for how, c := range map[string]*ydbcoord.Client{"by files": client(t, b.URL(0)+"?ca="+ca), "by a config": byConfig} {
+		if err := c.Check(t.Context()); err != nil {
+			t.Errorf("checking %s: %v", how, err)
+		}
+		if err := c.Ping(t.Context()); err != nil {
+			t.Errorf("pinging %s: %v", how, err)
+		}
 	}
 }
 

@@ -2,7 +2,7 @@
 // semaphores and elections on the service's semaphores, with a session of our own over its
 // Session stream.
 //
-// It may import coord, coord/internal/lifetime, internal/ground/*.
+// It may import coord, coord/certs, coord/internal/lifetime, internal/ground/*.
 //
 // # Primitives
 //

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"coordtop/coord"
+	"coordtop/coord/certs"
 	"coordtop/internal/ground/address"
-	"coordtop/internal/ground/certs"
 	"coordtop/internal/ground/failure"
 )
 
@@ -20,7 +20,7 @@ import (
 // or grpcs for TLS (port 2135). The database may also be a parameter of that name, as in YDB's own connection strings.
 // The other parameters are node (path of the coordination node; without a leading slash it is relative to the
 // database), discovery (off: use only this address), access_token, and with TLS ca, cert, key (files) and server_name.
-// An unknown parameter is an error that wraps address.ErrParameter. User and password are percent-decoded. Errors wrap
+// An unknown parameter is an error. User and password are percent-decoded. Errors wrap
 // coord.ErrInvalid, without its text, and contain nothing of the URL except the names of known parameters.
 func ParseURL(raw string) (ClientOptions, error) {
 	o, err := parseURL(raw)
@@ -44,7 +44,7 @@ func parseURL(raw string) (ClientOptions, error) {
 	switch u.Scheme {
 	case "grpc":
 	case "grpcs":
-		o.TLS, port = &certs.Files{}, "2135"
+		o.TLSFiles, port = &certs.Files{}, "2135"
 	default:
 		return o, errors.New("its scheme is unknown: write grpc://host:2136/database, or grpcs")
 	}
@@ -98,7 +98,7 @@ func (o *ClientOptions) setParameter(name, value string) error {
 		}
 		o.NoDiscovery = value == "off"
 	case "ca", "cert", "key", "server_name":
-		return o.TLS.Set(name, value, "grpcs instead of grpc")
+		return o.TLSFiles.Set(name, value, "grpcs instead of grpc")
 	default:
 		return fmt.Errorf("%w: of the connection there are database, discovery, access_token and with grpcs ca, cert, key, server_name", address.ErrParameter)
 	}

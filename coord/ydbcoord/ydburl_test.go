@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"coordtop/coord"
+	"coordtop/coord/certs"
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/ground/certs"
 )
 
 func TestURLsAreRead(t *testing.T) {
@@ -22,8 +22,8 @@ func TestURLsAreRead(t *testing.T) {
 		"grpc://h/l?node=app%20x&discovery=off":          {Address: "h:2136", Database: "/l", Node: "app x", NoDiscovery: true},
 		"grpc://h/l?discovery=on&access_token=t%26":      {Address: "h:2136", Database: "/l", AccessToken: "t&"},
 		"grpc://u%40x:p%2Fw@[::1]:7/l":                   {Address: "[::1]:7", Database: "/l", User: "u@x", Password: "p/w"},
-		"grpcs://h/l":                                    {Address: "h:2135", Database: "/l", TLS: &certs.Files{}},
-		"grpcs://h/l?ca=/a&cert=/b&key=/c&server_name=n": {Address: "h:2135", Database: "/l", TLS: &certs.Files{CA: "/a", Cert: "/b", Key: "/c", ServerName: "n"}},
+		"grpcs://h/l":                                    {Address: "h:2135", Database: "/l", TLSFiles: &certs.Files{}},
+		"grpcs://h/l?ca=/a&cert=/b&key=/c&server_name=n": {Address: "h:2135", Database: "/l", TLSFiles: &certs.Files{CA: "/a", Cert: "/b", Key: "/c", ServerName: "n"}},
 		"grpc://h/with%20blank":                          {Address: "h:2136", Database: "/with blank"},
 	} {
 		if got, err := ydbcoord.ParseURL(raw); err != nil || !reflect.DeepEqual(got, want) {

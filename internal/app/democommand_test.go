@@ -18,8 +18,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
 
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/demo"
-	"coordtop/internal/ground/dflockwire"
 	"coordtop/internal/ground/raced"
 	"coordtop/internal/localserver"
 )

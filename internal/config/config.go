@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"time"
 
+	"coordtop/coord/certs"
 	"coordtop/internal/diagnose"
-	"coordtop/internal/ground/certs"
 	"coordtop/sources"
 )
 

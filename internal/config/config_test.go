@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/coord/certs"
 	"coordtop/internal/app/backends"
 	. "coordtop/internal/config"
-	"coordtop/internal/ground/certs"
 	"coordtop/sources"
 )
 

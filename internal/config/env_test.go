@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"coordtop/coord/certs"
 	"coordtop/internal/app/backends"
 	. "coordtop/internal/config"
-	"coordtop/internal/ground/certs"
 )
 
 func TestVariablesThatNameServersBecomeSources(t *testing.T) {

@@ -3,7 +3,7 @@ package config
 import (
 	_ "embed"
 
-	"coordtop/internal/ground/certs"
+	"coordtop/coord/certs"
 	"coordtop/sources"
 )
 

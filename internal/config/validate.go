@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode"
 
-	"coordtop/internal/ground/certs"
+	"coordtop/coord/certs"
 	"coordtop/sources"
 )
 

@@ -58,7 +58,7 @@ func banned() []bannedWord {
 		{"token", "nonce, permit or fence", []string{
 			"internal/lint", "internal/config", "ui/filter", "internal/ground/mask", // of a parser
 			"coord/ydbcoord", "sources/ydbsource", "internal/emulator/*", "internal/app", "internal/app/backends", // what YDB calls a login
-			"internal/ground/dflockwire", "coord/dflockcoord", // and dflockd its shared secret, --auth-token
+			"coord/dflockwire", "coord/dflockcoord", // and dflockd its shared secret, --auth-token
 		}},
 		// Words that were names in coord and its drivers and that nobody would search for.
 		{"desk", "observer", []string{"internal/app", "internal/ground/legible", "internal/ground/mask", "internal/operate"}}, // what people sit at

@@ -1,7 +1,7 @@
 // Package dflocksource watches the locks and semaphores of dflockd servers, by reading the stats of each repeatedly,
 // because the protocol pushes nothing.
 //
-// It may import coord/*coord, sources, sources/kit, internal/ground/*.
+// It may import coord/*coord, coord/dflockwire, sources, sources/kit, internal/ground/*.
 //
 // # Servers
 //

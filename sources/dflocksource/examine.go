@@ -3,7 +3,7 @@ package dflocksource
 import (
 	"context"
 
-	"coordtop/internal/ground/dflockwire"
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/ground/format"
 	"coordtop/sources/kit"
 )

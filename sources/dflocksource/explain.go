@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"coordtop/coord/dflockcoord"
-	"coordtop/internal/ground/dflockwire"
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/ground/identify"
 	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
@@ -25,7 +25,7 @@ func Explain(err error, o dflockcoord.ClientOptions, addr string, opening bool) 
 		return err
 	}
 	c := kit.Contact{
-		Words: words, Where: addr, Secrets: []string{o.Secret}, TLS: o.TLS != nil, Opening: opening, Silence: o.AnswerTimeout,
+		Words: words, Where: addr, Secrets: []string{o.Secret}, TLS: o.TLS != nil || o.TLSFiles != nil, Opening: opening, Silence: o.AnswerTimeout,
 	}
 	if silence, ok := errors.AsType[dflockwire.Silence](err); ok {
 		return c.Problem(sources.Broken, err, silence.Error()+": idle= in the URL tells it")

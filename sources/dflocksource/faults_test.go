@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/coord/certs"
 	"coordtop/coord/dflockcoord"
 	"coordtop/internal/emulator/dflocktest"
-	"coordtop/internal/ground/certs"
 	"coordtop/internal/localserver"
 	"coordtop/sources"
 )
@@ -76,7 +76,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		"a wrong secret":  {secret.Addr(), dflockcoord.ClientOptions{Secret: "wr0ng-one"}, "refuses our auth token: check it"},
 		"a secret unused": {plain.Addr(), dflockcoord.ClientOptions{Secret: "s3cret-b"}, "the server has none: leave it out"},
 		"no room":         {full.Addr(), dflockcoord.ClientOptions{}, "have no room for us (its --max-connections)"},
-		"no TLS":          {plain.Addr(), dflockcoord.ClientOptions{TLS: &certs.Files{}}, "TLS"},
+		"no TLS":          {plain.Addr(), dflockcoord.ClientOptions{TLSFiles: &certs.Files{}}, "TLS"},
 		"nobody":          {localserver.RefusingForTest(t), dflockcoord.ClientOptions{}, "nothing listens at"},
 		"another program": {odd.Addr(), dflockcoord.ClientOptions{}, "an answer that no dflockd server gives"},
 	} {
@@ -106,7 +106,7 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, o := range []Options{
 		{Client: dflockcoord.ClientOptions{Servers: []string{"a:1", "a:1"}}},
-		{Client: dflockcoord.ClientOptions{TLS: &certs.Files{CA: "nowhere"}}},
+		{Client: dflockcoord.ClientOptions{TLSFiles: &certs.Files{CA: "nowhere"}}},
 		{Selections: []Selection{{Pattern: "two words"}}},
 	} {
 		if _, err := New(o); err == nil {

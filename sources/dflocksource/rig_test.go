@@ -6,8 +6,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/emulator/dflocktest"
-	"coordtop/internal/ground/dflockwire"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
 )

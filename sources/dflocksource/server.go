@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/ground/backoff"
-	"coordtop/internal/ground/dflockwire"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

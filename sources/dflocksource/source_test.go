@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/emulator/dflocktest"
-	"coordtop/internal/ground/dflockwire"
 	"coordtop/sources"
 )
 

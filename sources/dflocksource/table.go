@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"coordtop/coord/dflockcoord"
-	"coordtop/internal/ground/dflockwire"
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/ground/format"
 	"coordtop/internal/ground/glob"
 	"coordtop/sources"

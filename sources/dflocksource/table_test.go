@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"coordtop/coord/dflockcoord"
-	"coordtop/internal/ground/dflockwire"
+	"coordtop/coord/dflockwire"
 	"coordtop/sources"
 )
 

@@ -41,7 +41,7 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	}
 	c := kit.Contact{
 		Words: words, Where: strings.Join(o.Addrs, ", "), User: cmp.Or(o.User, "default"), Database: strconv.Itoa(o.DB),
-		Secrets: []string{o.Password, o.SentinelPassword}, TLS: o.TLS != nil, Opening: opening, Silence: silence,
+		Secrets: []string{o.Password, o.SentinelPassword}, TLS: o.TLS != nil || o.TLSFiles != nil, Opening: opening, Silence: silence,
 	}
 	var liar *respwire.Error
 	var noRead *noReadError

@@ -194,7 +194,7 @@ var errDatabase = errors.New("selecting the database")
 // dialer makes the connections of one link, all to the same server. It asks Sentinels for the master each time.
 type dialer struct {
 	options *redis.Options
-	dial    func(ctx context.Context, addr string) (respwire.Conn, error)
+	dial    func(ctx context.Context, addr string) (net.Conn, error)
 	db      int
 	server  net.Addr // of the first connection
 }
@@ -217,11 +217,12 @@ type connection struct {
 // open dials and returns a connection whose client logs in and calls ready at its first use. ctx bounds the dialling.
 func (d *dialer) open(ctx context.Context, protocol int, ready func(context.Context, *redis.Conn) error) (*connection, error) {
 	o := *d.options
-	conn, err := d.dial(ctx, o.Addr)
+	dialled, err := d.dial(ctx, o.Addr)
 	if err != nil {
 		return nil, err
 	}
-	if d.server == nil { // set by login, before other goroutines start
+	conn := dialled.(respwire.Conn) // see rediscoord.NewServer
+	if d.server == nil {            // set by login, before other goroutines start
 		d.server = conn.RemoteAddr()
 	}
 	if conn.RemoteAddr().String() != d.server.String() {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/coord/certs"
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/ground/certs"
 	"coordtop/internal/localserver"
 	"coordtop/sources"
 )
@@ -54,7 +54,7 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 		return c
 	}
 	encrypt := func(ca string) func(*rediscoord.ClientOptions) {
-		return func(c *rediscoord.ClientOptions) { c.TLS = &certs.Files{CA: ca} }
+		return func(c *rediscoord.ClientOptions) { c.TLSFiles = &certs.Files{CA: ca} }
 	}
 	brief := func(c *rediscoord.ClientOptions) { c.DialTimeout = time.Second } // no answer comes
 	one := leaders()
@@ -108,7 +108,7 @@ func TestTrustedTLSConnects(t *testing.T) {
 	r := &rig{t: t, ctx: t.Context(), server: localserver.RedisForTest(t, localserver.RedisOptions{TLS: true, ClientCert: true})}
 	files := r.server.TLSFiles()
 	c := client(r.server.Addr(), "", "")
-	c.TLS = &certs.Files{CA: files.CA, Cert: files.Cert, Key: files.Key}
+	c.TLSFiles = &certs.Files{CA: files.CA, Cert: files.Cert, Key: files.Key}
 	watch(t, r, Options{Client: c, Selections: leaders()}).synced()
 	r.mode(modeTracking)
 }

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/coord/certs"
 	"coordtop/internal/emulator/ydbtest"
-	"coordtop/internal/ground/certs"
 	"coordtop/sources"
 )
 
@@ -93,22 +93,22 @@ func TestTLSIsWatchedAndItsMistakesAreToldApart(t *testing.T) {
 		"signed by an authority that is not trusted: name it with ca": {CA: other},
 		"is not accepted": {CA: ca, ServerName: "example.com"},
 	} {
-		o.TLS = files
+		o.TLSFiles = files
 		if err := r.refusal(Options{Client: o}, testLimit); !errors.Is(err, sources.ErrRefused) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	o.TLS = nil
+	o.TLSFiles = nil
 	if err := r.refusal(Options{Client: o}, testLimit); !errors.Is(err, sources.ErrRefused) || !strings.Contains(err.Error(), "write grpcs://") {
 		t.Error(err)
 	}
 	plain := serve(t, ydbtest.Options{})
 	p := plain.client()
-	p.TLS = &certs.Files{CA: ca}
+	p.TLSFiles = &certs.Files{CA: ca}
 	if err := plain.refusal(Options{Client: p}, testLimit); err == nil || !strings.Contains(err.Error(), "grpc://") {
 		t.Error(err)
 	}
-	o.TLS = &certs.Files{CA: ca}
+	o.TLSFiles = &certs.Files{CA: ca}
 	began := time.Now()
 	r.watch(Options{Client: o, Selections: elections("leader")}).synced()
 	r.Row("", "leader", "without a leader", is(sources.StatusNoLeader))

@@ -2,7 +2,7 @@
 // order, and with what data. Watching acquires, creates and keeps nothing: each node has one session of ours,
 // coordtop-watch, which owns nothing.
 //
-// It may import coord/*coord, sources, sources/kit, internal/ground/*.
+// It may import coord/*coord, coord/certs, sources, sources/kit, internal/ground/*.
 //
 // # What is watched
 //

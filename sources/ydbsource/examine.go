@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"coordtop/coord/certs"
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/ground/format"
 	"coordtop/sources/kit"
@@ -12,11 +13,9 @@ import (
 
 // Endpoints implements kit.Examiner. It returns the address of the URL, not the nodes of the cluster.
 func (s *Source) Endpoints() ([]kit.Endpoint, error) {
-	if s.o.Client.TLS == nil {
-		return kit.Endpoints(nil, s.o.Client.Address), nil
-	}
-	config, err := s.o.Client.TLS.Load()
-	if err == nil {
+	config, err := certs.Config(s.o.Client.TLS, s.o.Client.TLSFiles)
+	if config != nil {
+		config = config.Clone()
 		config.NextProtos = []string{"h2"}
 	}
 	return kit.Endpoints(config, s.o.Client.Address), err

@@ -36,7 +36,7 @@ var words = kit.Words{
 func contact(o *ydbcoord.ClientOptions, opening bool) kit.Contact {
 	return kit.Contact{
 		Words: words, Where: o.Address, User: o.User, Database: o.Database,
-		Secrets: []string{o.Password, o.AccessToken}, TLS: o.TLS != nil, Opening: opening,
+		Secrets: []string{o.Password, o.AccessToken}, TLS: o.TLS != nil || o.TLSFiles != nil, Opening: opening,
 	}
 }
 

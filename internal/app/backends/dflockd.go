@@ -31,7 +31,7 @@ func dflockd() Backend {
 			Parameter: dflockdParameter,
 			Check: func(s config.Source, _ map[string]string) error {
 				o, _, err := dflockdOptions(s)
-				if o.Client.TLS = nil; err == nil { // its files are not looked at
+				if o.Client.TLSFiles = nil; err == nil { // its files are not looked at
 					_, err = dflocksource.New(o)
 				}
 				return err
@@ -62,7 +62,7 @@ func dflockdClient(s config.Source) (dflockcoord.ClientOptions, error) {
 	if err == nil && s.User != "" {
 		err = errors.New("dflockd knows no users, only an auth token: leave out user, give it with password_env or password_file")
 	}
-	o.TLS = tlsOf(s, o.TLS)
+	o.TLSFiles = tlsOf(s, o.TLSFiles)
 	return o, err
 }
 
@@ -150,7 +150,7 @@ func dflockdEnd(w *sources.Owner, now time.Time) string {
 		"unless the server runs with --auto-release-on-disconnect=false"
 }
 
-// dflockdCall describes what the driver sends, with the nonce as <nonce>: see internal/ground/dflockwire.
+// dflockdCall describes what the driver sends, with the nonce as <nonce>: see coord/dflockwire.
 func dflockdCall(r action.Request, ttl time.Duration) string {
 	key := r.Target.Ref.Name
 	prefix, limit := "", ""

@@ -3,7 +3,7 @@
 // entry), its source and its driver, and its texts for people. Differences between backends stand nowhere else
 // above their own packages, but for their roles in package demo.
 //
-// It may import coord, coord/*coord, internal/action, internal/config, internal/operate, sources,
+// It may import coord, coord/*, internal/action, internal/config, internal/operate, sources,
 // sources/*source, internal/ground/*.
 //
 // A new backend needs its own packages, a file with its entry here, and its name in All; and texts: a section and

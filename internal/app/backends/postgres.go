@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/certs"
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/action"
 	"coordtop/internal/config"
-	"coordtop/internal/ground/certs"
 	"coordtop/internal/ground/files"
 	"coordtop/internal/operate"
 	"coordtop/sources"

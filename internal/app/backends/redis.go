@@ -54,7 +54,7 @@ func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
 	if s.User != "" {
 		o.User = s.User
 	}
-	o.TLS = tlsOf(s, o.TLS)
+	o.TLSFiles = tlsOf(s, o.TLSFiles)
 	return o, err
 }
 

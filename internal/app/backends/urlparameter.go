@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 
 	"coordtop/coord"
+	"coordtop/coord/certs"
 	"coordtop/internal/action"
 	"coordtop/internal/config"
 	"coordtop/internal/ground/address"
-	"coordtop/internal/ground/certs"
 	"coordtop/internal/ground/format"
 	"coordtop/internal/ground/glob"
 	"coordtop/internal/operate"

@@ -107,14 +107,14 @@ func ydbClient(s config.Source, secret string, logger *slog.Logger) (ydbcoord.Cl
 	case secret != "":
 		o.Password = secret
 	}
-	o.TLS = tlsOf(s, o.TLS)
+	o.TLSFiles = tlsOf(s, o.TLSFiles)
 	return o, nil
 }
 
 // openYDB makes a source. It loads the TLS files once, so that a bad one is reported before connecting.
 func openYDB(s config.Source, secret string, logger *slog.Logger, state string) (sources.Source, error) {
-	if client, err := ydbClient(s, secret, logger); err == nil && client.TLS != nil {
-		if _, err := client.TLS.Load(); err != nil {
+	if client, err := ydbClient(s, secret, logger); err == nil && client.TLSFiles != nil {
+		if _, err := client.TLSFiles.Load(); err != nil {
 			return nil, err
 		}
 	}

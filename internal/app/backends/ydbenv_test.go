@@ -45,8 +45,8 @@ func TestTheVariablesOfYDBMeanWhatItsToolsTakeThemFor(t *testing.T) {
 		secret, _ := c.Sources[0].Secret().Resolve(t.Context(), lookup)
 		o, err := ydbClient(c.Sources[0], secret, nil)
 		got := want{user: o.User, password: o.Password, token: o.AccessToken}
-		if o.TLS != nil {
-			got.ca = o.TLS.CA
+		if o.TLSFiles != nil {
+			got.ca = o.TLSFiles.CA
 		}
 		if err != nil || got != tt.want {
 			t.Errorf("%v: taken for %+v, %v, want %+v", tt.env, got, err, tt.want)

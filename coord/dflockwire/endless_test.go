@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"coordtop/internal/ground/dflockwire"
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/ground/raced"
 )
 

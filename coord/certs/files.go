@@ -53,6 +53,14 @@ func (f Files) Over(below Files) Files {
 // most bounds each file: an operating system's own authorities are 250 kB.
 const most = 2 << 20
 
+// Config returns c, or else what the files say; nil if both are nil.
+func Config(c *tls.Config, f *Files) (*tls.Config, error) {
+	if c != nil || f == nil {
+		return c, nil
+	}
+	return f.Load()
+}
+
 // Load reads the files. Its errors name only files that exist, and repeat nothing of their content.
 func (f Files) Load() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.ServerName}

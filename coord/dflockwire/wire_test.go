@@ -15,8 +15,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/emulator/dflocktest"
-	"coordtop/internal/ground/dflockwire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

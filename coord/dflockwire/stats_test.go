@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"coordtop/coord/dflockwire"
 	"coordtop/internal/emulator/dflocktest"
-	"coordtop/internal/ground/dflockwire"
 )
 
 func TestStatsListsEverything(t *testing.T) {

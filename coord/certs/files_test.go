@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"coordtop/internal/ground/certs"
+	"coordtop/coord/certs"
 	"coordtop/internal/localserver"
 )
 
