@@ -51,6 +51,23 @@ func (l *look) event(kind EventKind, p *Primitive) Event {
 	return Event{At: l.at, After: l.after, Kind: kind, Ref: p.Ref, Alias: p.Alias, AliasHow: p.AliasHow, RefKind: p.Kind, How: l.fact(), Scope: l.scope.Name}
 }
 
+// proclaimed returns the event that the data of an owner changed, or that of p itself; o may be nil then.
+func (l *look) proclaimed(p *Primitive, o *Owner, data Blob) Event {
+	e := l.event(EventProclaimed, p)
+	if e.Detail = data.quoted(); o != nil {
+		e.Owner = o.ref()
+	}
+	e.SetData(p, o)
+	return e
+}
+
+func (l *look) acquired(p *Primitive, o *Owner) Event {
+	e := l.event(EventAcquired, p)
+	e.Owner = o.ref()
+	e.SetData(p, o)
+	return e
+}
+
 // complete returns a copy of after in which the owners' Since, Renewed, Rhythm and taker are filled in from this look
 // and earlier ones. If there is nothing to fill in, it returns after itself.
 func (l *look) complete(before, after *Primitive) *Primitive {

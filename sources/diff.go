@@ -81,12 +81,12 @@ func (l *look) appeared(events []Event, before, after *Primitive) []Event {
 		return l.waitersPresent(l.present(events, after), after)
 	}
 	if after.ForgetAfter == 0 {
-		events = append(events, l.event(EventCreated, after))
+		e := l.event(EventCreated, after)
+		e.SetData(after, nil)
+		events = append(events, e)
 	}
 	for i := range after.Owners {
-		e := l.event(EventAcquired, after)
-		e.Owner = after.Owners[i].ref()
-		events = append(events, e)
+		events = append(events, l.acquired(after, &after.Owners[i]))
 	}
 	return l.joined(l.counts(events, Counts{}, after), nil, after)
 }
@@ -112,10 +112,12 @@ func (l *look) present(events []Event, p *Primitive) []Event {
 	e := l.first(EventPresent, p, AtLeast)
 	if len(p.Owners) == 0 {
 		e.Detail = p.MaybeMisspelt()
+		e.SetData(p, nil)
 		return append(events, e)
 	}
 	for i := range p.Owners {
 		e.Owner = p.Owners[i].ref()
+		e.SetData(p, &p.Owners[i])
 		events = append(events, e)
 	}
 	return events
@@ -172,8 +174,7 @@ func (l *look) ends(events []Event, before, after *Primitive, follows Cause) []E
 func (l *look) begins(events []Event, before, after *Primitive) []Event {
 	for i := range after.Owners {
 		if l.old(before, i) == nil {
-			e := l.event(EventAcquired, after)
-			e.Owner = after.Owners[i].ref()
+			e := l.acquired(after, &after.Owners[i])
 			if after.conflict() {
 				other := &after.Owners[0]
 				if i == 0 {
@@ -210,24 +211,18 @@ func (l *look) continued(events []Event, before, after *Primitive) []Event {
 			events = append(events, e)
 		}
 		if o.Data.changed(old.Data) {
-			events = append(events, l.proclaimed(after, o.ref(), o.Data))
+			events = append(events, l.proclaimed(after, o, o.Data))
 			data = data && len(after.Owners) > 1 // one event is enough
 		}
 	}
 	if data && stays { // the data of an ephemeral primitive ended with its last owner
-		var who OwnerRef
+		var who *Owner
 		if len(after.Owners) == 1 {
-			who = after.Owners[0].ref()
+			who = &after.Owners[0]
 		}
 		events = append(events, l.proclaimed(after, who, after.Data))
 	}
 	return events
-}
-
-func (l *look) proclaimed(p *Primitive, who OwnerRef, data Blob) Event {
-	e := l.event(EventProclaimed, p)
-	e.Owner, e.Detail = who, data.quoted()
-	return e
 }
 
 func (o *Owner) ref() OwnerRef { return OwnerRef{ID: o.ID, Label: o.Label, Fence: o.Fence} }

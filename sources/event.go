@@ -83,6 +83,24 @@ type Event struct {
 	Was, Now  Counts        // for EventCountChanged; Now also for an EventPresent whose owners are only counted
 	Scope     string
 	Detail    string // for people: the new data, quoted; an error; a sentence; the other owner in a conflict
+
+	// Data is set for an event after which Owner owns the primitive, and for EventCreated and EventProclaimed. Nil: there
+	// is no data, or it is not known. No recording has it.
+	Data *EventData
+}
+
+// EventData are the data of a primitive itself and of Event.Owner after the event.
+type EventData struct{ Own, Owner Blob }
+
+// SetData sets Data to that of a primitive and of one of its owners, which may be nil.
+func (e *Event) SetData(p *Primitive, o *Owner) {
+	d := EventData{Own: p.Data}
+	if o != nil {
+		d.Owner = o.Data
+	}
+	if e.Data = nil; d != (EventData{}) { // most events have none, and then nothing is allocated
+		e.Data = &EventData{d.Own, d.Owner}
+	}
 }
 
 // Counts are the numbers of a semaphore whose owners are unknown.

@@ -81,13 +81,17 @@ func (p *program) getCommand() *cobra.Command {
 
 func (p *program) watchCommand() *cobra.Command {
 	var o output
+	var data bool
 	cmd := &cobra.Command{
 		Use:   "watch [URL | SOURCE[/NAME] ...]",
 		Short: "Print a line for every change",
 		Long: selecting() + "Runs until it is interrupted or nobody reads its output any more. Without an answer of a source\n" +
-			"it goes on trying.\n\n" + headless.JSONHelp(headless.OfWatch),
+			"it goes on trying. --data shows shared configuration (the data of a semaphore of YDB, of which each change\n" +
+			"is a line) and registered services (what owners wrote): in quotes, and no more than its first 1000 bytes.\n" +
+			"JSON always has the data.\n\n" + headless.JSONHelp(headless.OfWatch),
 		Example: "coordtop watch redis://localhost:6379/0\n" +
-			"coordtop watch -o json | jq 'select(.event == \"owner_changed\" or .event == \"acquired\")'",
+			"coordtop watch -o json | jq 'select(.event == \"owner_changed\" or .event == \"acquired\")'\n" +
+			"coordtop watch --data 'grpc://localhost:2136/local?node=/local/app&semaphore=settings'",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			c, names, err := p.settings.pickReadable(cmd.Context(), args, false)
 			if err != nil {
@@ -96,11 +100,12 @@ func (p *program) watchCommand() *cobra.Command {
 			p.settings.lasts = true
 			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
 				beside.run(ctx, func() error { return whileRead(ctx, p.env.Stdout) })
-				return headless.Watch(ctx, headless.Over(hub), p.env.Stdout, headless.WatchOptions{Format: o.format(), Names: names, Diag: p.env.Stderr})
+				return headless.Watch(ctx, headless.Over(hub), p.env.Stdout, headless.WatchOptions{Format: o.format(), Names: names, Diag: p.env.Stderr, Data: data})
 			})
 		}),
 	}
 	o.flag(cmd)
+	cmd.Flags().BoolVar(&data, "data", false, "show the data of primitives and owners in text too")
 	p.schemaFlag(cmd, headless.OfWatch)
 	return cmd
 }

@@ -176,7 +176,11 @@
 //	alias        what people call it
 //	owner        id, label, fence of who owns it by this event, or goes on
 //	             owning it; with waiter_joined and waiter_left the waiter;
-//	             null: nobody, or, where known is unknown, unknown
+//	             null: nobody, or, where known is unknown, unknown. And data:
+//	             what it wrote, of present, acquired, owner_changed and
+//	             proclaimed; of other events null
+//	data         of the primitive itself, as of a semaphore of YDB; also of
+//	             created and of a present without an owner
 //	previous     the same of whose ownership ended by it; null: nobody's did
 //	last         with acquired: the same of who owned it before the gap; with
 //	             owner_unknown: of who owned it until then; null: not known

@@ -19,7 +19,8 @@ type eventJSON struct {
 	Name      *string       `json:"name"`
 	NameB64   string        `json:"name_b64,omitempty"`
 	Alias     *aliasJSON    `json:"alias"`
-	Owner     *ownerRefJSON `json:"owner"`
+	Owner     *newOwnerJSON `json:"owner"`
+	Data      *blobJSON     `json:"data"`
 	Previous  *ownerRefJSON `json:"previous"`
 	Last      *ownerRefJSON `json:"last"`
 	LastSeen  *ownerRefJSON `json:"last_seen"`
@@ -36,6 +37,12 @@ type ownerRefJSON struct {
 	ID    string  `json:"id"`
 	Label string  `json:"label"`
 	Fence *string `json:"fence" is:"number"`
+}
+
+// newOwnerJSON is the owner by an event, with what it wrote.
+type newOwnerJSON struct {
+	ownerRefJSON
+	Data *blobJSON `json:"data"`
 }
 
 // countsJSON are the counts before and after an event; Before nil: it was so when we first looked.
@@ -90,11 +97,16 @@ func sampledOf(i sources.Interval) sampledJSON {
 func roundedUp(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
 
 func eventOf(e *sources.Event) eventJSON {
+	var data sources.EventData
+	if e.Data != nil {
+		data = *e.Data
+	}
 	return eventJSON{
 		V: version, Seq: e.Seq, At: instant(e.At), After: instant(e.After), Event: e.Kind.String(),
 		Source: orNull(e.Ref.Source), Scope: orNull(e.Scope), Namespace: orNull(e.Ref.Space), Kind: kind(e.RefKind),
 		Name: orNull(e.Ref.Name), NameB64: exact(e.Ref.Name), Alias: aliasOf(e.Alias, e.AliasHow),
-		Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous), Last: ownerRefOf(e.Last), LastSeen: ownerRefOf(e.LastSeen),
+		Previous: ownerRefOf(e.Previous), Last: ownerRefOf(e.Last), LastSeen: ownerRefOf(e.LastSeen),
+		Owner: nullable(e.Owner != (sources.OwnerRef{}), newOwnerJSON{refOfOwner(e.Owner), blob(data.Owner)}), Data: blob(data.Own),
 		Known: e.How.String(), GapMS: intervalOf(e.Gap), HeldMS: lengthOf(e.Held), Counts: countsOf(e), Detail: orNull(e.Detail),
 		Cause: nullable(e.Previous != (sources.OwnerRef{}), e.Cause.String()),
 	}

@@ -114,7 +114,7 @@ func TestAnEndInTheStreamTellsHowLongItWasOwnedAtLeast(t *testing.T) {
 	} {
 		e := sources.Event{Kind: sources.EventReleased, At: now, Ref: sources.Ref{Source: "s", Name: "a"}, Previous: sources.OwnerRef{ID: "a", Label: "a"}, Held: held}
 		var line, object bytes.Buffer
-		textEvent(&line, &e, spaces{}, time.UTC)
+		textEvent(&line, &e, spaces{}, time.UTC, false)
 		if err := encode(&object, eventOf(&e)); err != nil {
 			t.Fatal(err)
 		}

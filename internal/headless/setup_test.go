@@ -233,11 +233,13 @@ func allEvents(now time.Time) []sources.Event {
 		return e
 	}
 	return []sources.Event{
-		event(0, sources.Event{Kind: sources.EventPresent, Owner: a, How: sources.AtLeast}),
+		event(0, sources.Event{Kind: sources.EventPresent, Owner: a, How: sources.AtLeast, Data: &sources.EventData{
+			Own: sources.Blob{Head: "ab\xc3", Len: 9000}, Owner: sources.Blob{Len: 36},
+		}}),
 		event(0, sources.Event{Kind: sources.EventPresent, Ref: sources.Ref{Source: "leases", Space: "0", Name: "app:lock:free"}, RefKind: sources.KindMutex}),
 		event(0, sources.Event{Kind: sources.EventSynced, Ref: sources.Ref{Source: "leases"}}),
 		event(1*time.Second, sources.Event{Kind: sources.EventRenewed, Owner: a, LeaseLeft: 20 * time.Second}),
-		event(2*time.Second, sources.Event{Kind: sources.EventProclaimed, Owner: a, Detail: `data "x" -> "\x1b[2J"`}),
+		event(2*time.Second, sources.Event{Kind: sources.EventProclaimed, Owner: a, Detail: `"y\x1b[2J"`, Data: &sources.EventData{Own: sources.Blob{Head: "x", Len: 1}, Owner: sources.Blob{Head: "y" + hostile, Len: 40}}}),
 		event(3*time.Second, sources.Event{Kind: sources.EventReleased, Previous: a, Cause: sources.CauseReleased, Held: sources.Interval{Min: 3 * time.Second, Max: sources.Endless}}),
 		event(4*time.Second, sources.Event{Kind: sources.EventAcquired, Owner: b, Last: a, LastSeen: a, Gap: sources.Interval{Min: time.Second, Max: time.Second}}),
 		event(5*time.Second, sources.Event{

@@ -278,8 +278,8 @@ func align(out io.Writer, table [][]string) error {
 	return b.Flush()
 }
 
-// textEvent appends one line.
-func textEvent(b *bytes.Buffer, e *sources.Event, known spaces, zone *time.Location) {
+// textEvent appends one line. withData adds the data of the event.
+func textEvent(b *bytes.Buffer, e *sources.Event, known spaces, zone *time.Location, withData bool) {
 	fmt.Fprintf(b, "%s  %-13s  %s", e.At.In(zone).Format(clock), e.Kind, format.Clean(e.Ref.Source, maxText))
 	switch {
 	case e.Ref.Name != "":
@@ -307,10 +307,30 @@ func textEvent(b *bytes.Buffer, e *sources.Event, known spaces, zone *time.Locat
 	if facts := textFacts(e); len(facts) > 0 {
 		b.WriteString("  (" + strings.Join(facts, ", ") + ")")
 	}
-	if e.Detail != "" {
+	if withData && e.Data != nil {
+		b.WriteString(textData("data", e.Data.Own) + textData("owner's data", e.Data.Owner))
+	}
+	if e.Detail != "" && !(withData && e.Kind == sources.EventProclaimed) {
 		b.WriteString("  " + format.Clean(e.Detail, 400))
 	}
 	b.WriteByte('\n')
+}
+
+// maxData bounds the bytes of a value that a line of text shows.
+const maxData = 1000
+
+// textData returns a value in quotes, behind its name; "" for no value.
+func textData(name string, data sources.Blob) string {
+	head := data.Head[:min(len(data.Head), maxData)]
+	switch {
+	case data.Len == 0:
+		return ""
+	case head == "":
+		return fmt.Sprintf("  %s of %s bytes, not shown", name, format.Count(data.Len))
+	case len(head) < data.Len:
+		return fmt.Sprintf("  %s %q... (%s bytes)", name, head, format.Count(data.Len))
+	}
+	return fmt.Sprintf("  %s %q", name, head)
 }
 
 func textOwner(o sources.OwnerRef) string {

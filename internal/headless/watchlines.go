@@ -21,6 +21,7 @@ type WatchOptions struct {
 	Names  []string       // only these, as SOURCE, SOURCE/NAME or SOURCE/SPACE/NAME; none: all
 	Diag   io.Writer      // gets the warnings about Names that nothing bears; nil: they are not printed
 	Zone   *time.Location // of the times in text; nil: the local one
+	Data   bool           // text has the data of each event, and not only what was proclaimed
 }
 
 // Watch prints every event, including those from before the call, until ctx ends, which is no error, or
@@ -115,7 +116,7 @@ func (w *watcher) event(e *sources.Event) error {
 	if w.o.Format == JSON {
 		return encode(&w.buf, eventOf(e))
 	}
-	textEvent(&w.buf, e, w.spaces, w.o.Zone)
+	textEvent(&w.buf, e, w.spaces, w.o.Zone, w.o.Data)
 	return nil
 }
 
@@ -152,6 +153,9 @@ func restart(s *sources.State, names []string) []sources.Event {
 		if len(r.Owners) > 0 {
 			o := &r.Owners[0]
 			e.Owner = sources.OwnerRef{ID: o.ID, Label: o.Label, Fence: o.Fence}
+			e.SetData(r.Primitive, o)
+		} else {
+			e.SetData(r.Primitive, nil)
 		}
 		events = append(events, e)
 	}

@@ -189,8 +189,8 @@ func TestShapesAreTheDocumentedOnes(t *testing.T) {
 			"get.primitives.queue":          "at known len waiters",
 			"get.primitives.queue.waiters":  "attrs data guard id label mode order permits session since since_after since_known timeout_ms turn",
 			"get.primitives.candidates":     "attrs data guard id label mode order permits session since since_after since_known timeout_ms turn",
-			"event":                         "after alias at cause detail event gap_ms held_ms kind known last last_seen name namespace owner previous scope seq source v",
-			"event.owner":                   "fence id label",
+			"event":                         "after alias at cause data detail event gap_ms held_ms kind known last last_seen name namespace owner previous scope seq source v",
+			"event.owner":                   "data fence id label",
 		} {
 			if have := strings.Join(got[name], " "); have != want {
 				t.Errorf("%s has the keys %s, want %s", name, have, want)

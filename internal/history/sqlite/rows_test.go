@@ -63,7 +63,7 @@ func TestEveryFieldOfAnEventIsStored(t *testing.T) {
 	t.Parallel()
 	want := event(m, "x")
 	for v, i := reflect.ValueOf(want), 0; i < v.NumField(); i++ {
-		if v.Field(i).IsZero() {
+		if v.Field(i).IsZero() && v.Type().Field(i).Name != "Data" { // which is not recorded
 			t.Errorf("the test has no %s", v.Type().Field(i).Name)
 		}
 	}

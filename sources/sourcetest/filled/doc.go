@@ -23,7 +23,7 @@ type filler struct {
 // omitted has the fields that no recording contains, and fields that are not kept of a scope in a Keyframe or of an
 // error in a Hub.
 var omitted = map[string]bool{"Owner.Guard": true, "Waiter.Guard": true, "Input.State": true,
-	"Problem.Cause": true, "Problem.Failure": true, "Keyframe.Resume": true}
+	"Problem.Cause": true, "Problem.Failure": true, "Keyframe.Resume": true, "Event.Data": true}
 
 // most has the maximum values of enumerations.
 var most = map[reflect.Type]uint64{
