@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -27,6 +28,10 @@ type Program struct {
 	Most  int // bytes of output that are wanted; 0: none, and the output is discarded
 }
 
+// Mark returns a variable that the environment of each program has which this process starts, and of its child
+// processes.
+func Mark() string { return "COORDTOP_STARTED_BY=" + strconv.Itoa(os.Getpid()) }
+
 // Run runs a program until it or ctx ends, and returns what it printed to standard output. The error is
 // ErrLong, that of ctx, an *exec.ExitError, or one of starting it.
 func Run(ctx context.Context, p Program) ([]byte, error) {
@@ -39,6 +44,7 @@ func run(ctx context.Context, p *Program) ([]byte, error) {
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, p.Args[0], p.Args[1:]...)
 	cmd.SysProcAttr, cmd.WaitDelay = newSession(), grace
+	cmd.Env = append(os.Environ(), Mark())
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
 	if len(p.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(p.Stdin)

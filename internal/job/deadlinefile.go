@@ -1,0 +1,130 @@
+package job
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"coordtop/internal/ground/files"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/spawn"
+)
+
+// ends are two instants of the boot-time clock, see bootTime.
+type ends struct {
+	trust time.Duration // of the lease, if nothing renews it
+	kill  time.Duration // the latest instant at which KILL is sent
+}
+
+// endsOf reads the ends of a lease. The clock is read first: a pause of this process between the readings then makes the
+// ends earlier, which is safe.
+func endsOf(l Lease, grace time.Duration) ends {
+	now := bootTime()
+	trust, window := l.TrustedUntil(), l.WindowEnd()
+	kill := trust.Add(grace)
+	if kill.After(window) {
+		kill = window
+	}
+	return ends{trust: now + time.Until(trust), kill: now + time.Until(kill)}
+}
+
+// deadlineFile is the file that tells the command how long its lease is trusted. Its goroutine writes it, because a
+// broken disk must not delay anything else. What it has then not written is an end that came later.
+type deadlineFile struct {
+	path   string
+	folder *os.File // nil: there is no file
+	trust  chan time.Duration
+	say    func(string)
+	gone   chan struct{} // closed when the goroutine has ended
+}
+
+// newDeadlineFile writes the file. If no folder can have it, it warns; path then names no file.
+func newDeadlineFile(ctx context.Context, folder string, trust time.Duration, say func(string)) *deadlineFile {
+	d := &deadlineFile{trust: make(chan time.Duration, 1), say: say, gone: make(chan struct{})}
+	folders := []string{folder}
+	if runtime := os.Getenv("XDG_RUNTIME_DIR"); runtime != "" { // it is empty after a boot
+		folders = []string{filepath.Join(runtime, "coordtop"), folder}
+	}
+	name := "deadline-" + rand.Text()
+	var err error
+	for _, path := range folders {
+		d.path = filepath.Join(path, name)
+		if path == "" {
+			err = errors.New("no folder is known")
+		} else if d.folder, _, err = files.PrivateFolder(path); err == nil {
+			if err = d.write(trust); err == nil {
+				break
+			}
+			err = errors.Join(err, d.folder.Close())
+			d.folder = nil
+		}
+	}
+	if err != nil {
+		say(fmt.Sprintf("no deadline file: %s; coordtop lock --check answers no, see $XDG_RUNTIME_DIR", format.Clean(err.Error(), 300)))
+		close(d.gone)
+		return d
+	}
+	spawn.Go(ctx, nil, func() { // gone is closed at its end
+		defer close(d.gone)
+		for trust := range d.trust {
+			if err := d.write(trust); err != nil {
+				d.say("the deadline file is not renewed: " + format.Clean(err.Error(), 300))
+			}
+		}
+	})
+	return d
+}
+
+// write replaces the file.
+func (d *deadlineFile) write(trust time.Duration) error {
+	at := time.Now().Add(trust - bootTime())
+	line := fmt.Sprintf("%d %s\n", trust, at.UTC().Format(time.RFC3339Nano))
+	return files.Replace(d.folder, filepath.Base(d.path), []byte(line))
+}
+
+// publish makes the goroutine write a later end. It does not block.
+func (d *deadlineFile) publish(trust time.Duration) {
+	select {
+	case <-d.trust: // nobody has written it yet
+	default:
+	}
+	d.trust <- trust // there is room, as nobody else sends
+}
+
+// remove removes the file, unless its disk does not answer.
+func (d *deadlineFile) remove() {
+	close(d.trust)
+	select {
+	case <-d.gone:
+	case <-time.After(unkillable):
+		return
+	}
+	if d.folder != nil {
+		_ = os.Remove(d.path) // CheckDeadline soon says no anyway
+		_ = d.folder.Close()
+	}
+}
+
+// CheckDeadline returns nil while the lease of a command is trusted, by the deadline file at path. Both times of the
+// file must lie in the future: after a boot the first one alone may seem to.
+func CheckDeadline(path string) error {
+	text, _, err := files.Read(context.Background(), path, 200)
+	if err != nil {
+		return fmt.Errorf("the deadline file cannot be read: %w", err)
+	}
+	boot, day, _ := strings.Cut(strings.TrimSuffix(string(text), "\n"), " ")
+	until, err1 := time.ParseDuration(boot + "ns")
+	at, err2 := time.Parse(time.RFC3339Nano, day)
+	switch {
+	case err1 != nil || err2 != nil:
+		return fmt.Errorf("%s is no deadline file", format.Clean(path, 200))
+	case bootTime() >= until || !time.Now().Before(at):
+		return fmt.Errorf("the lease is not trusted since %s", at.Local().Format(time.TimeOnly))
+	}
+	return nil
+}
