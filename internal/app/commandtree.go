@@ -134,48 +134,76 @@ func (p *program) waitCommand() *cobra.Command {
 	var o headless.WaitOptions
 	var format output
 	cmd := &cobra.Command{
-		Use:   "wait NAME | URL",
-		Short: "Wait until one primitive is led, free, absent or somebody's",
-		Long: "Waits until the one primitive is as --for says, and then prints it as get does. Standard error says\n" +
-			"what it waits for, and how that is now. It reads only, and goes on while the server does not answer.\n\n" +
+		Use:   "wait NAME | URL ...",
+		Short: "Wait until something is led, free, absent, somebody's, a problem or calm",
+		Long: "Waits until all that is named is as --for says at once, or with --any one of it, and then prints what is\n" +
+			"so as get does. Standard error says what it waits for, who owns it, who is next, and how the wait ended.\n" +
+			"It reads only, and goes on while the server does not answer.\n\n" +
 			"led: somebody leads or owns it. free: nobody owns it. absent: the server has none of this name; on\n" +
 			"Redis, Postgres and dflockd that is a lock that nobody owns. owner=NAME: NAME, which is a label or an\n" +
-			"id as get prints it, leads or owns it; of a label of Postgres the pid at its end may be left out.\n\n" +
-			"NAME is SOURCE/NAME or SOURCE/SPACE/NAME. A URL must name one primitive.\n\n" +
+			"id as get prints it, leads or owns it; of a label of Postgres the pid at its end may be left out.\n" +
+			"problem: it has a problem, as get --fail-on any; calm: it has none, and that is known now.\n\n" +
+			"NAME is SOURCE/NAME or SOURCE/SPACE/NAME. A URL must name one primitive. For problem and calm it is as\n" +
+			"for get: SOURCE is all of that source, nothing is all that the config has.\n\n" +
+			"A name that the server does not have is free if a lock exists there only while somebody owns it and the\n" +
+			"source would show it: the URL or a pattern of the config selects it, or, on Postgres and dflockd,\n" +
+			"nothing is selected. Standard error then says that it may be misspelt, and no row is printed.\n\n" +
 			"Exit code 0: it is so; 1: a signal ended the wait; 3: a source refused the login; 4: no such name, and\n" +
-			"no pattern of the config that fits it, for a wait until it is free; 5: not within --timeout.\n",
+			"the source would not show it either, for a wait until it is free; 5: not within --timeout.\n",
 		Example: "coordtop wait leases/app:leader:billing --for led --timeout 1m\n" +
 			"coordtop wait 'redis://localhost:6379/0?mutex=app:lock:export' --for free && ./export\n" +
-			"coordtop wait ledger/4242 --for owner=worker-7",
-		Args: one,
+			"coordtop wait ledger/4242 ledger/4243 --any --for owner=worker-7\n" +
+			"coordtop wait leases --for calm --unacknowledged --timeout 5m",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			if o.For == "" {
+			switch {
+			case o.For == "":
 				return usagef("--for is missing: %w", o.For.Check())
-			}
-			if err := o.For.Check(); err != nil {
-				return usagef("--for: %w", err)
-			}
-			if cmd.Flags().Changed("timeout") && o.Timeout == 0 {
+			case o.For.Check() != nil:
+				return usagef("--for: %w", o.For.Check())
+			case cmd.Flags().Changed("timeout") && o.Timeout == 0:
 				return usagef("--timeout must be longer than nothing, as 5s; without it there is no limit")
+			case o.Unacknowledged && !o.For.Judged():
+				return usagef("--unacknowledged is for --for problem and --for calm")
 			}
-			c, name, space, err := p.settings.pickOne(args[0], false)
-			if err == nil {
-				err = p.settings.secrets(cmd.Context(), c)
-			}
-			if err != nil {
-				return err
-			}
-			o.Format, o.Name, o.Space, o.Watched = format.format(), name, space, fitsPattern(c.Sources, name)
-			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
-				return headless.Wait(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
-			})
+			o.Format = format.format()
+			return p.wait(cmd.Context(), args, o)
 		}),
 	}
-	cmd.Flags().StringVar((*string)(&o.For), "for", "", "wait until it is `led|free|absent|owner=NAME`")
+	cmd.Flags().StringVar((*string)(&o.For), "for", "", "wait until it is `led|free|absent|owner=NAME|problem|calm`")
+	cmd.Flags().BoolVar(&o.Any, "any", false, "of several names one is enough")
+	cmd.Flags().BoolVar(&o.Unacknowledged, "unacknowledged", false, "for problem and calm, leave out what is acknowledged or muted on the board")
 	lengthVar(cmd, &o.Timeout, "timeout", 0, "give up after so long, as 30s; left out: never")
 	format.flag(cmd)
-	completeFlag(cmd, "for", "led", "free", "absent", "owner=")
+	completeFlag(cmd, "for", "led", "free", "absent", "owner=", "problem", "calm")
 	return cmd
+}
+
+// wait waits for what args name. Problems are judged with what was recorded, as on the board.
+func (p *program) wait(ctx context.Context, args []string, o headless.WaitOptions) (err error) {
+	var c config.Config
+	var hub sources.HubOptions
+	if !o.For.Judged() && len(args) == 0 {
+		return usagef("wait takes a NAME or URL, none was given; see coordtop wait --help")
+	} else if !o.For.Judged() {
+		if c, o.Names, o.Spaces, err = p.settings.pickEach(args, false); err == nil {
+			err = p.settings.secrets(ctx, c)
+		}
+	} else if c, o.Names, err = p.settings.pickReadable(ctx, args, true); err == nil {
+		r := p.recordingOf(c)
+		defer r.close()
+		hub.Resume = r.options(ctx).Resume
+		if o.Unacknowledged {
+			o.Muting = p.muting(true)
+			o.Past, o.Acts = recordedPast(ctx, r.reader, time.Now())
+		}
+	}
+	if err != nil {
+		return err
+	}
+	o.Watched = func(name string) bool { return wouldShow(c.Sources, name) }
+	return p.observeWith(ctx, c, hub, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
+		return headless.Wait(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
+	})
 }
 
 // faults is the value of --fail-on.

@@ -26,7 +26,8 @@ type holdOptions struct {
 	limit   uint64
 }
 
-const holding = "Waits for it. Standard error shows who owns it, and our place in the queue if the server tells it.\n" +
+const holding = "Waits for it. Standard error shows who owns it, and our place in the queue and who is before us if the\n" +
+	"server tells that.\n" +
 	"When it is ours, prints one JSON line, keeps it, and reads lines from standard input: `resign`\n" +
 	"gives it up, or ends the wait%s. Each line is answered with one JSON line. The end of input\n" +
 	"resigns too, and so does each signal that ends the program, within two seconds. Nothing that could\n" +

@@ -81,28 +81,47 @@ func (st *settings) pickReadable(ctx context.Context, args []string, peers bool)
 // pickOne finds the one source of a NAME or URL. name is "" for a URL, which selects the primitive itself; space is
 // then preferred. With ofKind the URL must name the kind of the primitive.
 func (st *settings) pickOne(arg string, ofKind bool) (c config.Config, name, space string, err error) {
-	c, names, err := st.pick([]string{arg}, false)
-	if err != nil {
-		return c, "", "", err
+	c, names, spaces, err := st.pickEach([]string{arg}, ofKind)
+	if err != nil || len(spaces) == 0 {
+		return c, strings.Join(names, ""), "", err
 	}
-	if len(names) == 1 {
-		if isSource := slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.Name == names[0] }); isSource {
-			return c, "", "", usagef("%s is a whole source: name one primitive of it, as %s/NAME; coordtop get %s lists them", names[0], names[0], format.ShellWord(names[0]))
-		}
-		return c, names[0], "", nil
-	}
-	s := c.Sources[0]
-	prepared, _ := st.prepared(s, c) // its error is reported when the source is made
-	if len(s.Watch) != 1 || ofKind && s.Watch[0].Kind == sources.KindUnknown || prepared.Many {
-		return c, "", "", usagef("name one primitive in the URL: exactly one of election=, mutex= and semaphore= (Postgres: locks=), without a pattern")
-	}
-	return c, "", prepared.Space, nil
+	return c, "", spaces[names[0]], nil
 }
 
-// fitsPattern reports whether a pattern of a source selects SOURCE/NAME or SOURCE/DATABASE/NAME.
-func fitsPattern(list []config.Source, name string) bool {
+// pickEach finds the sources of NAMEs, or of URLs, each of which must select one primitive. The name of what a URL
+// selects is that of its source, and spaces has the space that it prefers.
+func (st *settings) pickEach(args []string, ofKind bool) (c config.Config, names []string, spaces map[string]string, err error) {
+	c, names, err = st.pick(args, false)
+	if err != nil {
+		return c, nil, nil, err
+	}
+	for _, name := range names {
+		if isSource := slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.Name == name }); isSource {
+			return c, nil, nil, usagef("%s is a whole source: name one primitive of it, as %s/NAME; coordtop get %s lists them", name, name, format.ShellWord(name))
+		}
+	}
+	if len(names) > 0 {
+		return c, names, nil, nil
+	}
+	spaces = map[string]string{}
+	for _, s := range c.Sources {
+		prepared, _ := st.prepared(s, c) // its error is reported when the source is made
+		if len(s.Watch) != 1 || ofKind && s.Watch[0].Kind == sources.KindUnknown || prepared.Many {
+			return c, nil, nil, usagef("name one primitive in the URL: exactly one of election=, mutex= and semaphore= (Postgres: locks=), without a pattern")
+		}
+		names, spaces[s.Name] = append(names, s.Name), prepared.Space
+	}
+	return c, names, spaces, nil
+}
+
+// wouldShow reports whether one of the sources would show SOURCE/NAME or SOURCE/DATABASE/NAME if somebody owned it: a
+// URL or a pattern selects it, or nothing is selected and the backend then lists all that is owned.
+func wouldShow(list []config.Source, name string) bool {
 	return slices.ContainsFunc(list, func(s config.Source) bool {
 		rest, ok := strings.CutPrefix(name, s.Name+"/")
+		if name == s.Name || ok && len(s.Watch) == 0 && backends.Of(s.Type).ListsOwned {
+			return true
+		}
 		space, key, _ := strings.Cut(rest, "/")
 		return ok && slices.ContainsFunc(s.Watch, func(w config.Watch) bool {
 			return glob.Pattern(w.Pattern).Match(rest) || strings.Trim(space, "0123456789") == "" && glob.Pattern(w.Pattern).Match(key)

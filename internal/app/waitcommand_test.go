@@ -82,8 +82,10 @@ func TestWaitThatIsOverInVainSaysHowItIs(t *testing.T) {
 		says string
 	}{
 		{url + " --for free --timeout 5s", exitTimeout, "the time is over: waited 5s until it is free; 127.0.0.1/0/app:lock:x is held by host-1:1"},
-		{url, exitUsage, "--for is missing: write led, free, absent or owner=NAME"},
-		{url + " --for taken", exitUsage, "--for: write led, free, absent or owner=NAME"},
+		{url, exitUsage, "--for is missing: write led, free, absent, problem, calm or owner=NAME"},
+		{url + " --for taken", exitUsage, "--for: write led, free, absent, problem, calm or owner=NAME"},
+		{"--for free", exitUsage, "wait takes a NAME or URL, none was given"},
+		{url + " --for free --unacknowledged", exitUsage, "--unacknowledged is for --for problem and --for calm"},
 		{url + " --for free --timeout 0", exitUsage, "--timeout must be longer than nothing"},
 		{"redis://" + s.Addr() + "/0?keys=app:* --for free", exitUsage, "name one primitive in the URL"},
 		{"redis://:hunter2@" + locked.Addr() + "/0?mutex=m --for led --timeout 1m", exitNoAnswer, "refused our credentials"},
@@ -114,6 +116,52 @@ func TestWhatAPatternSelectsIsFreeWhileNoRowHasIt(t *testing.T) {
 			t.Errorf("%s: exit code %d, said %s", name, code, said)
 		}
 	}
+}
+
+func TestALockThatExistsOnlyWhileOwnedIsFreeWithoutASelection(t *testing.T) {
+	t.Parallel()
+	s, url := dflockd(t, dflocktest.Options{})
+	if _, err := s.Own("other", 1, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	pg := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	ydb := ydbForTest(t, ydbtest.Options{})
+	for url, code := range map[string]int{
+		url: exitOK, pg.URL(): exitOK, "redis://" + server.Addr() + "/0": exitNotFound, // a key may not look like a lock
+		"grpc://" + ydb.Endpoint(0) + "/local?node=" + ydbNode: exitNotFound, // a semaphore may have to be created
+	} {
+		w := newWorld(t)
+		file := w.write(t, "c.yaml", "sources: [{name: s, url: '"+url+"'}]\n")
+		if got := w.main(t.Context(), "wait", "--config", file, "s/4242", "--for", "free", "--timeout", "1m"); got != code || w.stdout.String() != "" ||
+			code == exitOK && !strings.Contains(w.stderr.String(), "it is free, or misspelt") {
+			t.Errorf("%s: exit code %d, said %s, printed %s", url, got, w.stderr, w.stdout)
+		}
+	}
+}
+
+func TestWaitForCalmAndForAProblemOfTwoServers(t *testing.T) {
+	t.Parallel()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, s.Addr())
+	set(t, c, "app:leader:a", "host-1:1", time.Hour)
+	set(t, c, "app:leader:b", "host-1:1", 0) // a lease without an end
+	source := func(name string) string {
+		return "{name: " + name + ", url: 'redis://" + s.Addr() + "/0', watch: [{election: 'app:leader:" + name + "'}]}"
+	}
+	file := "sources: [" + source("a") + ", " + source("b") + "]\n"
+	calm := holdsWith(t, file, "wait", "--for", "calm")
+	calm.says("has a problem: the lease of host-1:1 has no end (no-ttl)")
+	holdsWith(t, file, "wait", "a", "--for", "calm").ends(exitOK)
+	holdsWith(t, file, "wait", "a", "b", "--any", "--for", "problem").ends(exitOK)
+	set(t, c, "app:leader:b", "host-1:1", time.Hour)
+	calm.says("it is calm after ")
+	calm.ends(exitOK)
+	both := holdsWith(t, file, "wait", "a/app:leader:a", "b/app:leader:b", "--for", "owner=host-2:2")
+	both.says("app:leader:b is led by host-1:1")
+	set(t, c, "app:leader:a", "host-2:2", time.Hour)
+	set(t, c, "app:leader:b", "host-2:2", time.Hour)
+	both.ends(exitOK)
 }
 
 func TestGetFailsOnWhatIsNamedOnTheCommandLine(t *testing.T) {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -44,14 +45,19 @@ func TestWhoWaitsInAQueueIsToldTheirPlace(t *testing.T) {
 	}
 	h := holds(t, "acquire", "--write", "--yes", server.URL()+"&mutex=17:-4")
 	h.says("we are number 1 of 1 in the queue")
+	second := holds(t, "acquire", "--write", "--yes", server.URL()+"&mutex=17:-4")
+	second.says("we are number 2 of 2 in the queue, whose order is inferred, behind ")
+	second.says(fmt.Sprintf(":%d pid ", h.cmd.Process.Pid))
 	if _, err := other.Exec(t.Context(), "select pg_advisory_unlock(17, -4)"); err != nil {
 		t.Fatal(err)
 	}
 	h.line(1, "acquired")
+	h.says("coordtop: it is ours after ")
 	h.types("resign")
 	h.line(2, "resigning")
 	h.line(3, "resigned")
 	h.ends(exitOK)
+	second.line(1, "acquired")
 }
 
 // says waits for a text on standard error.

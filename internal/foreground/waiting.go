@@ -21,14 +21,17 @@ const sayAgain = time.Minute
 // errCalledOff reports that the person ended the wait.
 var errCalledOff = errors.New("called off before it was ours")
 
-// won waits until the claim is granted. The error wraps errCalledOff if a line ended the wait.
+// won waits until the claim is granted, and prints to Err how long that took if it said what it waits for. The error wraps errCalledOff if a line ended the wait.
 func (k *keeper) won(ctx context.Context, id uint64) error {
+	began := time.Now()
 	for {
 		run, s := runOf(k.Operator, id)
 		var own action.Holding
 		for _, h := range s.Holdings {
 			if h.Ref == k.Row.Ref && !h.Waiting {
-				k.last = h
+				if k.last = h; k.told != "" {
+					fmt.Fprintf(k.Err, "coordtop: it is ours after %s\n", format.Age(time.Since(began)))
+				}
 				return nil
 			} else if h.Ref == k.Row.Ref {
 				own = h
@@ -110,10 +113,23 @@ func waitingText(row *sources.Row, run action.Run, own *action.Holding) string {
 		if row.Queue.How == sources.Inferred {
 			text += ", whose order is inferred"
 		}
+		text += behind(row.Queue.Waiters, run.Place-1)
 	case row.Queue.Len > 0 && len(row.Queue.Waiters) == 0:
 		text += fmt.Sprintf("; the queue has %d", row.Queue.Len)
 	}
 	return text
+}
+
+// behind names the waiters before us; "": none is before us, or not known by name.
+func behind(waiters []sources.Waiter, ahead int) string {
+	var names []string
+	for i := range waiters[:min(len(waiters), ahead)] {
+		names = append(names, action.OwnerText(waiters[i].Label, waiters[i].ID))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", behind " + format.SomeOf(names, 3, ahead)
 }
 
 // callOff ends the wait and returns errCalledOff. A lease that is won at that moment is given back.

@@ -33,12 +33,17 @@ func judge(s *sources.State) *verdict.Judge {
 	return j
 }
 
-// failed reports the rows, and the sources, that have one of the faults of GetOptions: a line each.
-func failed(j *verdict.Judge, list []*sources.Row, o *GetOptions, now time.Time) error {
-	var wrong []error
+// failure is a fault of GetOptions.FailOn.
+type failure struct {
+	verdict.Fault
+	where, what string
+}
+
+// failed returns the rows, and the sources, that have one of the faults of GetOptions.
+func failed(j *verdict.Judge, list []*sources.Row, o *GetOptions, now time.Time) (wrong []failure) {
 	report := func(f verdict.Fault, where, what string) {
 		if o.FailOn.Has(f) {
-			wrong = append(wrong, fmt.Errorf("%w %s: %s: %s", ErrFailed, f, where, what))
+			wrong = append(wrong, failure{f, where, what})
 		}
 	}
 	knownSource := func(name string) bool { return o.Unacknowledged && o.muted.OfSilence(name) != nil }
@@ -58,7 +63,16 @@ func failed(j *verdict.Judge, list []*sources.Row, o *GetOptions, now time.Time)
 			}
 		}
 	}
-	return errors.Join(wrong...)
+	return wrong
+}
+
+// errFailed reports each failure in a line.
+func errFailed(wrong []failure) error {
+	var lines []error
+	for _, f := range wrong {
+		lines = append(lines, fmt.Errorf("%w %s: %s: %s", ErrFailed, f.Fault, f.where, f.what))
+	}
+	return errors.Join(lines...)
 }
 
 // ParseFaults reads a list with commas.

@@ -71,22 +71,35 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 	}
 	list := rows(s, o.Names)
 	j, now := judge(s), time.Now()
-	if len(o.Mutes) > 0 { // causes are compared with those that were muted
-		wrong, findings := o.find(j, now, last, nil)
-		o.muted = o.decide(j, wrong, findings, now)
-	}
+	o.decideMuted(j, now, last)
 	shown := list
 	if o.Problems {
-		shown = slices.DeleteFunc(slices.Clone(list), func(r *sources.Row) bool {
-			v, _ := j.Weigh(r, now)
-			return !v.Problem() || o.Unacknowledged && o.muted.Rows[r.Ref] != nil
-		})
+		shown = o.withProblem(j, list, now)
 	}
 	if err := printGet(out, diag, j, shown, o, now); err != nil {
 		return err
 	}
-	return errors.Join(failed(j, list, &o, now), missing(s, o.Names...), checkNames(s, list, o.Names), checkAbsent(s, list))
+	return errors.Join(errFailed(failed(j, list, &o, now)), missing(s, o.Names...), checkNames(s, list, o.Names), checkAbsent(s, list))
 }
+
+// decideMuted decides what is muted. last is as of Recorded.find.
+func (o *GetOptions) decideMuted(j *verdict.Judge, now time.Time, last *sources.Keyframe) {
+	if len(o.Mutes) > 0 { // causes are compared with those that were muted
+		wrong, findings := o.find(j, now, last, nil)
+		o.muted = o.decide(j, wrong, findings, now)
+	}
+}
+
+// withProblem returns the rows with a problem that counts.
+func (o *GetOptions) withProblem(j *verdict.Judge, list []*sources.Row, now time.Time) []*sources.Row {
+	return slices.DeleteFunc(slices.Clone(list), func(r *sources.Row) bool {
+		v, _ := j.Weigh(r, now)
+		return !v.Problem() || o.Unacknowledged && o.muted.Rows[r.Ref] != nil
+	})
+}
+
+// settleWithin is how long slow sources are waited for.
+const settleWithin = 5 * time.Second
 
 // look waits as Settle does, for 5 s where timeout is 0, and adds to the State what the recording has, which it returns,
 // too: see Recorded.Recall.
@@ -94,7 +107,7 @@ func look(
 	ctx context.Context, feed Feed, timeout time.Duration, names []string, recall func() *sources.Keyframe,
 ) (s *sources.State, last *sources.Keyframe, err error) {
 	if timeout <= 0 {
-		timeout = 5 * time.Second
+		timeout = settleWithin
 	}
 	deadline := time.Now().Add(timeout)
 	var notBefore time.Time
@@ -223,12 +236,12 @@ func leftOut(s *sources.State, src sources.SourceStatus) (worst sources.About) {
 	return worst
 }
 
-// one returns the rows that go by name, or all rows where name is "". Of several it returns the one
-// that is in space, if exactly one is.
+// one returns the rows that go by name, those of a source whose name it is, or all rows where name is "". Of several it
+// returns the one that is in space, if exactly one is.
 func one(s *sources.State, name, space string) []*sources.Row {
 	list := rows(s, nil)
 	if name != "" {
-		list = sources.NamedRows(list, name, false)
+		list = rows(s, []string{name})
 	}
 	near := slices.DeleteFunc(slices.Clone(list), func(r *sources.Row) bool { return r.Space != space })
 	if len(near) == 1 {

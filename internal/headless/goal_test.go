@@ -58,7 +58,7 @@ func TestWaitIsOverWhenTheSourceTellsThatItIsSo(t *testing.T) {
 				feed := newScript(silent(errSilent{}, row))
 				done := make(chan error)
 				go func() {
-					done <- headless.Wait(t.Context(), feed, &out, &diag, headless.WaitOptions{Format: headless.JSON, Name: "a/x", For: goal, Timeout: time.Minute})
+					done <- headless.Wait(t.Context(), feed, &out, &diag, headless.WaitOptions{Format: headless.JSON, Names: []string{"a/x"}, For: goal, Timeout: time.Minute})
 				}()
 				synctest.Wait()
 				if out.Len() > 0 || !strings.Contains(diag.String(), "still waiting: a did not answer") {
@@ -86,7 +86,7 @@ func TestWaitForANameThatNobodyBears(t *testing.T) {
 	for goal, want := range map[headless.Goal]error{"absent": nil, "free": headless.ErrNotFound, "led": headless.ErrNotInTime} {
 		synctest.Test(t, func(t *testing.T) {
 			var out, diag bytes.Buffer
-			err := headless.Wait(t.Context(), newScript(live(read("invoices"))), &out, &diag, headless.WaitOptions{Name: "a/invocies", For: goal, Timeout: time.Second})
+			err := headless.Wait(t.Context(), newScript(live(read("invoices"))), &out, &diag, headless.WaitOptions{Names: []string{"a/invocies"}, For: goal, Timeout: time.Second})
 			if !errors.Is(err, want) || !strings.Contains(fmt.Sprint(err)+diag.String(), "did you mean a/invoices?") == (goal != "absent") {
 				t.Errorf("%s: %v, said %s", goal, err, diag.String())
 			}
@@ -100,7 +100,7 @@ func TestWaitAsksWhetherANameIsMisspeltAsGetDoes(t *testing.T) {
 		var diag bytes.Buffer
 		row := read("x")
 		row.Kind = sources.KindElection
-		err := headless.Wait(t.Context(), newScript(live(row)), &diag, &diag, headless.WaitOptions{Name: "a/x", For: "led", Timeout: time.Second})
+		err := headless.Wait(t.Context(), newScript(live(row)), &diag, &diag, headless.WaitOptions{Names: []string{"a/x"}, For: "led", Timeout: time.Second})
 		want := "; a/0/x has no leader (the server has nothing of this name: is it misspelt?)"
 		if said := diag.String(); err == nil || !strings.HasSuffix(err.Error(), want) || !strings.HasSuffix(said, want+"\n") {
 			t.Errorf("got %v, said %s", err, said)
@@ -113,7 +113,7 @@ func TestWaitEndsWhereAPersonMustChangeSomething(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		refused := silent(fmt.Errorf("%w: no", errors.Join(sources.ErrCredentials, sources.ErrRefused)), read("x"))
-		o := headless.WaitOptions{Name: "a/x", For: "free"}
+		o := headless.WaitOptions{Names: []string{"a/x"}, For: "free"}
 		if err := headless.Wait(t.Context(), newScript(refused), &out, &out, o); !errors.Is(err, headless.ErrCredentials) {
 			t.Errorf("got %v", err)
 		}

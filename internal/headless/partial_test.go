@@ -73,7 +73,7 @@ func TestWaitDoesNotTakeForFreeWhatItDidNotLookAt(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var out, diag bytes.Buffer
 			err := headless.Wait(t.Context(), newScript(partly(time.Now(), partial)), &out, &diag, headless.WaitOptions{
-				Name: "leases/lock:b", For: "free", Watched: true, Timeout: time.Minute,
+				Names: []string{"leases/lock:b"}, For: "free", Watched: func(string) bool { return true }, Timeout: time.Minute,
 			})
 			if !errors.Is(err, want) || want == nil && err != nil {
 				t.Errorf("%v: %v", partial, err)

@@ -41,7 +41,7 @@ func dflockd() Backend {
 				Help: "?keys=PATTERN, ?election=PATTERN, ?mutex=PATTERN and ?semaphore=PATTERN; without that, every key is shown. ?lease=30s, ?renew=1s and ?idle=23s are for claims: idle is the --read-timeout of the servers",
 			},
 		},
-		Source: dflockdSource, Driver: dflockdDriver,
+		ListsOwned: true, Source: dflockdSource, Driver: dflockdDriver,
 		Row: func(_ config.Source, r *sources.Row, kind string) (query string, user bool) {
 			return cmp.Or(kind, "keys") + "=" + escape(glob.Escape(r.Name)), false
 		},

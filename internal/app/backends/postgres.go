@@ -39,7 +39,7 @@ func postgres() Backend {
 			},
 			Variables: postgresVariables(),
 		},
-		Source: postgresSource, Driver: postgresDriver,
+		ListsOwned: true, Source: postgresSource, Driver: postgresDriver,
 		Row: func(_ config.Source, r *sources.Row, kind string) (query string, user bool) {
 			return cmp.Or(kind, "locks") + "=" + escape(r.Name), true
 		},
