@@ -3,6 +3,13 @@
 //
 // It may import internal/ground/*.
 //
+//	err := coord.WithLock(ctx, driver, coord.SessionOptions{}, "nightly", coord.MutexOptions{},
+//		func(ctx context.Context, lease *coord.Lease) error {
+//			return work(ctx) // ctx ends before anybody else can have the mutex
+//		})
+//
+// A program that goes on after a lost session opens sessions itself:
+//
 //	for s, err := range coord.Sessions(ctx, driver, coord.SessionOptions{TTL: 10 * time.Second}) {
 //		if err != nil {
 //			return err // refused for good

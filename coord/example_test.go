@@ -60,6 +60,19 @@ func ExampleSessions() {
 	// Output: working
 }
 
+// WithLock is for work that is done once, by one program at a time.
+func ExampleWithLock() {
+	err := coord.WithLock(context.Background(), service().NewDriver(nil), coord.SessionOptions{}, "nightly", coord.MutexOptions{Wait: time.Minute},
+		func(ctx context.Context, lease *coord.Lease) error {
+			fmt.Println("working, fence", lease.Fence())
+			return ctx.Err() // not nil if the mutex was lost
+		})
+	fmt.Println(err)
+	// Output:
+	// working, fence 1
+	// <nil>
+}
+
 // Only one of two sessions gets a mutex; the other finds it taken.
 func ExampleMutex() {
 	ctx := context.Background()

@@ -97,6 +97,10 @@ func (l *Lease) WindowEnd() time.Time {
 	return t.until(k.clock.now()).Add(t.margin)
 }
 
+// Valid returns the length of the window: for how long the service surely counts us as the owner after it confirmed the
+// lease. It is the TTL, or less if something else at the service ends the grant sooner.
+func (l *Lease) Valid() time.Duration { return l.renewed().trusted().valid }
+
 // Renewed returns a channel that is closed when the lease is confirmed the next time: then TrustedUntil is later. A
 // caller that follows TrustedUntil calls Renewed first, so that it misses no confirmation. After the end of the lease
 // the channel may stay open.
@@ -191,6 +195,24 @@ func (l *Lease) release(ctx context.Context) error {
 		l.g.Abandon()
 	}
 	return err
+}
+
+// with calls f under a lease that was acquired with err, and releases it.
+func (l *Lease) with(ctx context.Context, err error, f func(context.Context, *Lease) error) error {
+	if err != nil {
+		return err
+	}
+	both, cancel := until(ctx, l.Context())
+	defer cancel()
+	err = f(both, l)
+	switch cause := l.Check(); {
+	case cause != nil && !errors.Is(cause, ErrReleased):
+		return joined(err, cause)
+	case err != nil:
+		_ = l.Release(ctx) // the error of f is the more important one
+		return err
+	}
+	return l.Release(ctx)
 }
 
 // lose ends the lease because the service reported its loss in its answer to a request other than a renewal.

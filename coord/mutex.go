@@ -39,6 +39,19 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	return m.s.acquireOrFail(ctx, m.claim(), m.o.Wait)
 }
 
+// WithLock opens a session, locks the mutex, and calls f with a context that ends with the lease or with ctx. When f has
+// returned or panicked, it releases the mutex and closes the session. It returns the error of opening or of Lock, which
+// is ErrNotAcquired if o.Wait ran out. Otherwise it returns the error of f, joined with the cause if the lease ended
+// before f did; f that returns nil too late therefore gives ErrLost or ErrExpired, because another owner may have
+// worked at the same time. If there is neither, it returns the error of the release (the grant then expires by itself)
+// or of closing. The end of ctx alone is no error if f returns nil.
+func WithLock(ctx context.Context, d Driver, so SessionOptions, name string, o MutexOptions, f func(context.Context, *Lease) error) error {
+	return WithSession(ctx, d, so, func(ctx context.Context, s *Session) error {
+		l, err := s.Mutex(name, o).Lock(ctx)
+		return l.with(ctx, err, f)
+	})
+}
+
 // TryLock sends one claim. If another has the mutex, ok is false and err is nil.
 func (m *Mutex) TryLock(ctx context.Context) (l *Lease, ok bool, err error) {
 	return m.s.acquire(ctx, m.claim())

@@ -40,6 +40,17 @@ func (m *Semaphore) Acquire(ctx context.Context, n uint64) (*Lease, error) {
 	return m.s.acquireOrFail(ctx, m.claim(n), m.o.Wait)
 }
 
+// WithPermits is like WithLock, with n permits of a semaphore; 0 means 1.
+func WithPermits(
+	ctx context.Context, d Driver, so SessionOptions, name string, o SemaphoreOptions, n uint64,
+	f func(context.Context, *Lease) error,
+) error {
+	return WithSession(ctx, d, so, func(ctx context.Context, s *Session) error {
+		l, err := s.Semaphore(name, o).Acquire(ctx, n)
+		return l.with(ctx, err, f)
+	})
+}
+
 // TryAcquire sends one claim for n permits; 0 means 1. If there are not enough, ok is false and err is nil.
 func (m *Semaphore) TryAcquire(ctx context.Context, n uint64) (l *Lease, ok bool, err error) {
 	return m.s.acquire(ctx, m.claim(n))

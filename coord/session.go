@@ -228,8 +228,9 @@ func (s *Session) cleanupContext(ctx context.Context) (context.Context, context.
 // SessionOptions configure a session. The zero value is usable with every
 // driver.
 type SessionOptions struct {
-	// Description is shown to others if the service keeps descriptions. At most 40 ASCII characters surely survive. The
-	// default is "coordtop".
+	// Description is shown to others where the service has a place for it: it is the description of a YDB session, the
+	// beginning of a Postgres application_name, and the name of a Redis connection that has no other. dflockd has none.
+	// At most 40 ASCII characters surely survive. The default is "coordtop".
 	Description string
 	// TTL is the time for which the service keeps our grants after our last request. A service that
 	// decides this itself ignores it. 0: the driver's default.
@@ -243,7 +244,9 @@ type SessionOptions struct {
 	Margin time.Duration
 	// StartTimeout bounds each try of Sessions and Candidate to open a session. 0: 10 s.
 	StartTimeout time.Duration
-	// Retry paces the tries of Sessions and Candidate.
+	// Retry paces the tries of Sessions and Candidate to open a session, of claims that wait after an error that may
+	// pass (see Passing), and of a YDB session to attach again. How often Redis claims look whether a key is free is
+	// rediscoord's RetryDelay.
 	Retry Backoff
 	// OnState receives each change of the session's state, in order, one at a time. It must not block, and must not
 	// close the session, because Close waits for it. It may be nil.

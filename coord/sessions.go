@@ -104,9 +104,18 @@ func WithSession(ctx context.Context, d Driver, o SessionOptions, f func(context
 		}
 	}()
 	if err = f(under, s); err != nil {
-		if cause := s.over(); cause != nil && !errors.Is(err, cause) {
-			err = errors.Join(err, cause)
-		}
+		err = joined(err, s.over())
 	}
 	return err
+}
+
+// joined returns err and the cause of an end, each once; either may be nil.
+func joined(err, cause error) error {
+	if err == nil || cause == nil {
+		return cmp.Or(err, cause)
+	}
+	if errors.Is(err, cause) {
+		return err
+	}
+	return errors.Join(err, cause)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"coordtop/coord"
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/localserver"
 )
@@ -28,6 +29,21 @@ func TestConnectionsCarryTheNameWhereTheUserMayGiveIt(t *testing.T) {
 	}
 	if err := client(t, "redis://alice:pw@"+b.server.Addr()).Ping(b.ctx).Err(); err != nil {
 		t.Errorf("a user who may not name connections: %v", err)
+	}
+}
+
+func TestTheDescriptionOfASessionNamesItsConnections(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	for given, want := range map[string]string{"": " name=nightly_job_ ", "?client_name=mine": " name=mine "} {
+		d, err := rediscoord.New(options(t, b.server.URL()+given), rediscoord.Options{})
+		noError(t, err)
+		s, err := d.Open(b.ctx, coord.SessionOptions{Description: "nightly job\n"})
+		noError(t, err)
+		if got := b.raw.ClientList(b.ctx).Val(); !strings.Contains(got, want) {
+			t.Errorf("with %q no connection has%q: %s", given, want, got)
+		}
+		noError(t, s.Close(b.ctx))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -69,6 +70,7 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 		return nil, err
 	}
 	options, made := d.client, &connections{}
+	options.Name = cmp.Or(options.Name, connectionName(o.Description))
 	options.OnConnect = func(ctx context.Context, c *redis.Conn) error { return made.note(ctx, c, d.client.Refusals) }
 	client, err := connect(ctx, options)
 	if err != nil {
@@ -77,6 +79,16 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	s := &session{Session: lifetime.NewSession[*grant](ctx), driver: d, client: client, connections: made, ttl: ttl}
 	s.cut, s.sever = context.WithCancel(context.WithoutCancel(ctx))
 	return s, nil
+}
+
+// connectionName returns the description of a session as a name that CLIENT SETNAME accepts.
+func connectionName(description string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' {
+			return '_'
+		}
+		return r
+	}, description)
 }
 
 // connect makes a client and sends one PING.

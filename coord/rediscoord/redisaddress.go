@@ -47,7 +47,7 @@ type ClientOptions struct {
 	TLS      *tls.Config
 	TLSFiles *certs.Files
 	// Name is the name of the connections in the server's list (CLIENT SETNAME), if the user has the right to set it.
-	// The default is "coordtop".
+	// The default is the session's description, or "coordtop".
 	Name string
 	// PoolSize is the maximum number of connections to a server. 0: the library's default.
 	PoolSize int

@@ -1,6 +1,7 @@
 package ydbcoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -187,7 +188,7 @@ func (c *connection) broken(why error) *stream {
 // live reads from the stream, and opens another when it ends, until the session is over.
 func (c *connection) live(st *stream) {
 	longest := c.startTimeout()
-	pause := backoff.Policy{Min: longest / 10, Max: longest}.Start()
+	pause := attachPauses(c.s.retry, longest).Start()
 	broken := 0 // consecutive streams that broke soon after they were opened
 	taken := 0  // consecutive answers that another has the session
 	for c.s.life.Err() == nil {
@@ -212,6 +213,12 @@ func (c *connection) live(st *stream) {
 			return
 		}
 	}
+}
+
+// attachPauses returns the pauses between tries to attach. None is longer than a try may last, so that the session does
+// not expire meanwhile.
+func attachPauses(wish coord.Backoff, longest time.Duration) backoff.Policy {
+	return backoff.Policy{Min: min(cmp.Or(wish.Min, longest/10), longest), Max: min(cmp.Or(wish.Max, longest), longest)}
 }
 
 func (c *connection) tryAttach() (*stream, error) {

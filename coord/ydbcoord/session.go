@@ -27,6 +27,7 @@ type Session struct {
 	path        string
 	ttl         time.Duration
 	description string
+	retry       coord.Backoff
 	key         [16]byte // without the key nobody can take the session over
 	incarnation string   // of the node, if ids contain it; see Options.Incarnations
 
@@ -78,7 +79,7 @@ var (
 // newSession returns a session that is not attached yet.
 func newSession(ctx context.Context, path string, o Options, so coord.SessionOptions) *Session {
 	s := &Session{
-		options: o, path: path, ttl: cmp.Or(so.TTL, o.TTL), description: cmp.Or(cutDescription(so.Description), "coordtop"),
+		options: o, path: path, ttl: cmp.Or(so.TTL, o.TTL), description: cmp.Or(cutDescription(so.Description), "coordtop"), retry: so.Retry,
 		done: make(chan struct{}), statusChanged: make(chan struct{}),
 		table: table{open: map[uint64]*request{}, lanes: map[string][]*request{}, newest: map[string]*request{}},
 		held:  holdings{claims: map[string]struct{}{}, unsettled: map[*place]struct{}{}, left: map[string]struct{}{}},
