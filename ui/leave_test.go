@@ -39,6 +39,7 @@ func TestQuittingAsksWhatIsToBecomeOfWhatWeHold(t *testing.T) {
 			d.feed.Pass(2 * time.Second)
 		}
 		d.press("q")
+		d.showsNot(t, "ctrl+c")
 		if d.quits(c.key) != c.quits || !slices.Equal(op.Called(), c.called) {
 			t.Errorf("%s: quits %v, called %v", c.key, !c.quits, op.Called())
 		}

@@ -240,10 +240,10 @@ func boardBindings() []Binding {
 		{Bottom, InViews, []string{"G", "end"}, "", "to the end"},
 		{Redraw, inAll, []string{"ctrl+l"}, "", "draw the screen anew"},
 		{Suspend, inAll, []string{"ctrl+z"}, "", "suspend; fg comes back"},
+		{Quit, InLocks | InPulse, []string{"q"}, "quit", "quit"},
 		{Quit, inAll, []string{"ctrl+c", ":q"}, "", "quit"},
 		{Abort, inAll, []string{"ctrl+\\"}, "", "quit at once, with the stacks of all goroutines"},
 		{KeepScreen, InScreens, []string{"Q"}, "", "quit and leave the screen as text; asks with one more key"},
-		{Quit, InLocks | InPulse, []string{"q"}, "quit", "quit"},
 	}
 }
 

@@ -25,6 +25,13 @@ func TestNoKeyMeansTwoThingsInOneScope(t *testing.T) {
 	}
 }
 
+func TestTheKeyThatTextsNameForQuitIsQ(t *testing.T) {
+	t.Parallel()
+	if all, list := Bindings().KeyOf(Quit), Bindings().KeyIn(InLocks, Quit); all != "q" || list != "q" {
+		t.Errorf("%s, on the list %s", all, list)
+	}
+}
+
 func TestKeysThatOthersTakeAreNotBound(t *testing.T) {
 	t.Parallel()
 	banned := strings.Fields("ctrl+a ctrl+b ctrl+space ctrl+s ctrl+q ctrl+h ctrl+i ctrl+j ctrl+k ctrl+m A B C D H F P R S [ O backspace delete")

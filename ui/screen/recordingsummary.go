@@ -12,7 +12,6 @@ import (
 	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
 	"coordtop/sources"
-	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -238,19 +237,8 @@ func replayLine(sc *Scene, w int) string {
 	say(sc.Replay.Believed, " as believed then")
 	say(thinned(sc), " "+noRenewals)
 	say(!sc.Replay.Believed, " as known now")
-	say(sc.OnlyPast, " "+quitKey(sc)+" quit ")
 	say(true, " nothing can be done here")
 	return l.Put(th.Notice, fmt.Sprintf("%*s", max(w-l.X, 0), "")).Done()
-}
-
-// quitKey returns the key that quits: that of the screen if it has one, else that of all screens.
-func quitKey(sc *Scene) string {
-	for _, b := range sc.Keys {
-		if b.Intent == keys.Quit && b.Context&sc.KeyContext != 0 && b.Context&keys.InHelp == 0 {
-			return b.Keys[0]
-		}
-	}
-	return sc.Keys.KeyOf(keys.Quit)
 }
 
 // noRenewals is the reason why leases are unknown.
