@@ -58,7 +58,7 @@ func Open(ctx context.Context, d Driver, o SessionOptions) (*Session, error) {
 
 func open(ctx context.Context, d Driver, o SessionOptions, c clock, t *notifier) (*Session, error) {
 	failed := func(err error) (*Session, error) { return nil, wrap(d, "open", Claim{}, err) }
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return failed(err)
 	}
 	o.Description = cmp.Or(o.Description, "coordtop")
@@ -245,8 +245,8 @@ type SessionOptions struct {
 	// StartTimeout bounds each try of Sessions and Candidate to open a session. 0: 10 s.
 	StartTimeout time.Duration
 	// Retry paces the tries of Sessions and Candidate to open a session, of claims that wait after an error that may
-	// pass (see Passing), and of a YDB session to attach again. How often Redis claims look whether a key is free is
-	// rediscoord's RetryDelay.
+	// pass (see Passing), and of a YDB session to attach again. Where the service keeps no queue (Redis), its Max, if set,
+	// is also the longest pause between two tries of a waiting claim.
 	Retry Backoff
 	// OnState receives each change of the session's state, in order, one at a time. It must not block, and must not
 	// close the session, because Close waits for it. It may be nil.

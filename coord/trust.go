@@ -93,8 +93,8 @@ func (o SessionOptions) marginOf(valid time.Duration) time.Duration {
 	return min(max(valid/20, 100*time.Millisecond), valid/4)
 }
 
-// check refuses options that are wrong for every driver.
-func (o SessionOptions) check() error {
+// Check returns ErrInvalid for options that no driver can keep.
+func (o SessionOptions) Check() error {
 	for _, d := range []struct {
 		name string
 		d    time.Duration

@@ -141,7 +141,7 @@ func TestOptionsWithoutRoomAreInvalid(t *testing.T) {
 		{"negative pause", SessionOptions{RenewEvery: -1}, bad},
 		{"negative start", SessionOptions{StartTimeout: -1}, bad},
 	} {
-		if err := c.o.check(); (err == nil) != c.want || err != nil && !errors.Is(err, ErrInvalid) {
+		if err := c.o.Check(); (err == nil) != c.want || err != nil && !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

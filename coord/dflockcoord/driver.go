@@ -66,7 +66,10 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	if !slices.Contains(failed, nil) || ctx.Err() != nil {
 		return nil, fmt.Errorf("opening a session: %w", errors.Join(append(failed, ctx.Err())...))
 	}
-	s := &session{Session: lifetime.NewSession[claimed](ctx), driver: d, servers: servers, ttl: cmp.Or(o.TTL, d.options.Lease)}
+	s := &session{
+		Session: lifetime.NewSession[claimed](ctx), driver: d, servers: servers, ttl: cmp.Or(o.TTL, d.options.Lease),
+		renewEvery: cmp.Or(o.RenewEvery, d.options.RenewEvery),
+	}
 	s.cut, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	return s, nil
 }
@@ -131,6 +134,14 @@ func keyOf(c coord.Claim) (dflockwire.Key, error) {
 		k.Limit = int(c.Limit)
 	}
 	return k, cmp.Or(Options{}.Caps().Check(c), classify(k.Check()))
+}
+
+// CheckTTL refuses a TTL that the protocol cannot carry.
+func CheckTTL(ttl time.Duration) error {
+	if ttl < time.Second || ttl%time.Second != 0 {
+		return fmt.Errorf("%w: a TTL of %v: dflockd counts whole seconds", coord.ErrInvalid, ttl)
+	}
+	return nil
 }
 
 // OwnerID returns the identity of an owner for which the server lists the id of its connection.

@@ -37,7 +37,7 @@ var _ coord.Renewer = (*grant)(nil)
 // windowOf returns the window that follows from a grant or a renewal.
 func (s *session) windowOf(got dflockwire.Granted) coord.Window {
 	valid := min(got.Lease, s.driver.idleCut())
-	return coord.Window{Asked: got.Asked, Valid: valid, RenewIn: min(valid/2, cmp.Or(s.driver.options.RenewEvery, valid))}
+	return coord.Window{Asked: got.Asked, Valid: valid, RenewIn: min(valid/2, cmp.Or(s.renewEvery, valid))}
 }
 
 // idleCut returns the time after which the server ends a connection on which nothing is sent, as far as known.

@@ -62,7 +62,7 @@ func (o ClientOptions) Dialers() ([]dflockwire.Dialer, error) {
 type Options struct {
 	// Lease is the lease of sessions that ask for no TTL. 0: the server's default, which is 33 s unless configured.
 	Lease time.Duration
-	// RenewEvery is the longest pause between two renewals. The default, and the maximum, is half of the window. The
+	// RenewEvery is the longest pause between two renewals of sessions that set none. The default, and the maximum, is half of the window. The
 	// core renews earlier if there would be no time for a second try.
 	RenewEvery time.Duration
 	// IdleCut is the --read-timeout of the servers. 0: 23 s.

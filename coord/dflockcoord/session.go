@@ -22,6 +22,8 @@ type session struct {
 	servers []server
 	ttl     time.Duration // 0: the server's default
 
+	renewEvery time.Duration // the longest pause between two renewals; 0: half of the window
+
 	cut  context.Context // when this ends, no more requests may be sent
 	stop context.CancelFunc
 }

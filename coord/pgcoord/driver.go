@@ -65,7 +65,7 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 		connections: connections{},
 		places:      map[*place]struct{}{},
 	}
-	if err := coord.CheckTTL(s.ttl, shortestTTL, longestTTL); err != nil {
+	if err := CheckTTL(s.ttl); err != nil {
 		return nil, err
 	}
 	l, err := s.connect(ctx, s.ttl, s.identity)

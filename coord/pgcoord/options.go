@@ -89,8 +89,11 @@ func (o Options) check() (Options, error) {
 			return o, fmt.Errorf("%w: channel %q has no handler", coord.ErrInvalid, l.Channel)
 		}
 	}
-	return o, coord.CheckTTL(o.TTL, shortestTTL, longestTTL)
+	return o, CheckTTL(o.TTL)
 }
+
+// CheckTTL refuses a TTL that no session can have.
+func CheckTTL(ttl time.Duration) error { return coord.CheckTTL(ttl, shortestTTL, longestTTL) }
 
 // CheckChannel returns an error if Postgres cannot listen to a channel of that name.
 func CheckChannel(name string) error {

@@ -41,7 +41,7 @@ func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error)
 		return nil, s.closedOr(fmt.Errorf("not asked: %w", err))
 	}
 	ttl := cmp.Or(c.TTL, s.ttl)
-	if err := cmp.Or(s.caps.Check(c), checkText(c.Data), coord.CheckTTL(ttl, shortestTTL, longestTTL)); err != nil {
+	if err := cmp.Or(s.caps.Check(c), checkText(c.Data), CheckTTL(ttl)); err != nil {
 		return nil, err
 	}
 	if c.Permits > 1 {

@@ -155,7 +155,7 @@ func (a *attempt) wait(ctx context.Context, pause time.Duration) (bool, error) {
 // After a miss, checkKey returns the pause before the next try, or an error if the key can never be ours. If the user
 // may not read the key, it returns the usual pause.
 func (a *attempt) checkKey(ctx context.Context) (time.Duration, error) {
-	delay := a.s.driver.options.RetryDelay
+	delay := a.s.retryDelay
 	delay = delay/2 + rand.N(delay/2+1)
 	f, err := ask(ctx, a.s, a.timeout(), a.facts)
 	if err != nil {

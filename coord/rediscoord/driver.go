@@ -28,8 +28,8 @@ const (
 type Options struct {
 	// TTL is for sessions that set none. 0: 30 s. At least 50 ms.
 	TTL time.Duration
-	// RetryDelay is the longest pause between two tries of a waiting claim. The actual pause is random between half of
-	// that and all of it, or shorter if the key expires before. 0: 1 s.
+	// RetryDelay is the longest pause between two tries of a waiting claim, unless the session's Retry has a Max. The
+	// actual pause is random between half of that and all of it, or shorter if the key expires before. 0: 1 s.
 	RetryDelay time.Duration
 	// Removal reads a key of that type and kind, which may be KindNone, and returns how to release one of its owners by
 	// force; it returns the zero Removal if the key is no lock now. If Removal is nil, ForceRelease removes the owner's
@@ -52,7 +52,7 @@ func New(c ClientOptions, o Options) (*Driver, error) {
 	}
 	o.TTL = cmp.Or(max(o.TTL, 0), defaultTTL)
 	o.RetryDelay = cmp.Or(max(o.RetryDelay, 0), defaultRetryDelay)
-	if err := checkTTL(o.TTL); err != nil {
+	if err := CheckTTL(o.TTL); err != nil {
 		return nil, err
 	}
 	c.Refusals = cmp.Or(c.Refusals, new(Refusals))
@@ -66,7 +66,7 @@ func (d *Driver) Name() string { return driverName }
 // is reported at once.
 func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
 	ttl := cmp.Or(max(o.TTL, 0), d.options.TTL)
-	if err := checkTTL(ttl); err != nil {
+	if err := CheckTTL(ttl); err != nil {
 		return nil, err
 	}
 	options, made := d.client, &connections{}
@@ -76,7 +76,10 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	if err != nil {
 		return nil, err
 	}
-	s := &session{Session: lifetime.NewSession[*grant](ctx), driver: d, client: client, connections: made, ttl: ttl}
+	s := &session{
+		Session: lifetime.NewSession[*grant](ctx), driver: d, client: client, connections: made, ttl: ttl,
+		retryDelay: cmp.Or(max(o.Retry.Max, 0), d.options.RetryDelay),
+	}
 	s.cut, s.sever = context.WithCancel(context.WithoutCancel(ctx))
 	return s, nil
 }
@@ -121,7 +124,8 @@ func ping(ctx context.Context, client redis.UniversalClient) error {
 // Close implements coord.Driver. It does nothing, because sessions share nothing.
 func (d *Driver) Close(context.Context) error { return nil }
 
-func checkTTL(ttl time.Duration) error {
+// CheckTTL refuses a TTL that no key can have here.
+func CheckTTL(ttl time.Duration) error {
 	if ttl < shortestTTL {
 		return fmt.Errorf("a TTL of %v: it must be at least %v: %w", ttl, shortestTTL, coord.ErrRefused)
 	}
@@ -136,7 +140,7 @@ func (d *Driver) checkClaim(c coord.Claim) error {
 	case c.Name == "":
 		return fmt.Errorf("an empty key: %w", coord.ErrRefused)
 	}
-	return cmp.Or(d.options.Caps().Check(c), checkTTL(cmp.Or(c.TTL, d.options.TTL)))
+	return cmp.Or(d.options.Caps().Check(c), CheckTTL(cmp.Or(c.TTL, d.options.TTL)))
 }
 
 // Wire describes the commands of a call in one line, with <nonce> for the nonce; see the scripts in lua. It returns ""
@@ -151,7 +155,7 @@ func (o Options) Wire(call coord.Call, c coord.Claim) string {
 	}
 	switch call {
 	case coord.CallAcquire:
-		return fmt.Sprintf("script: SET %s %s PX %d, if there is no such key%s", key, value, o.TTL.Milliseconds(), again)
+		return fmt.Sprintf("script: SET %s %s PX %d, if there is no such key%s", key, value, cmp.Or(c.TTL, o.TTL).Milliseconds(), again)
 	case coord.CallPublish:
 		return fmt.Sprintf("script: SET %s %s KEEPTTL, if its value is ours", key, value)
 	case coord.CallRelease:

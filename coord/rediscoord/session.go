@@ -23,6 +23,8 @@ type session struct {
 	client redis.UniversalClient
 	ttl    time.Duration
 
+	retryDelay time.Duration // the longest pause between two tries of a waiting claim
+
 	// cut ends when the connections are cut; after that nothing is sent or dialled.
 	cut   context.Context
 	sever context.CancelFunc

@@ -59,7 +59,7 @@ func NewDriver(co ClientOptions, node string, o Options) (*Driver, error) {
 // caller closes the client after the driver.
 func (c *Client) Driver(node string, o Options) (*Driver, error) {
 	o.TTL = cmp.Or(o.TTL, defaultTTL)
-	if err := coord.CheckTTL(o.TTL, shortestTTL, longestTTL); err != nil {
+	if err := CheckTTL(o.TTL); err != nil {
 		return nil, err
 	}
 	path, err := NodePath(c.options.Database, node)
@@ -101,7 +101,7 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 // which ends with Close or Abandon.
 func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Session, error) {
 	if o.TTL != 0 {
-		if err := coord.CheckTTL(o.TTL, shortestTTL, longestTTL); err != nil {
+		if err := CheckTTL(o.TTL); err != nil {
 			return nil, err
 		}
 	}

@@ -50,6 +50,9 @@ type Options struct {
 	AllowRecreate bool
 }
 
+// CheckTTL refuses a TTL that no session can have.
+func CheckTTL(ttl time.Duration) error { return coord.CheckTTL(ttl, shortestTTL, longestTTL) }
+
 // cutDescription returns text as a description that the service accepts: short enough, and valid UTF-8, because gRPC
 // sends nothing else.
 func cutDescription(text string) string {

@@ -58,6 +58,19 @@ type Request struct {
 	Data    []byte        // Acquire, Campaign, Proclaim, Create, Update: the data for others
 	Reason  string        // for the audit; a protected source demands one
 	Typed   string        // the name that the person typed to confirm
+	Session Session       // Acquire, Try, Campaign
+	// Ephemeral makes a claim of a semaphore create it if it is absent, and the service remove it with its last owner.
+	Ephemeral bool
+}
+
+// Session has the wishes of a claim for its session and its lease. The zero value leaves all of them to the backend.
+type Session struct {
+	Lease        time.Duration // the time for which the service keeps the lease after its last renewal
+	Recovers     bool          // Lease must also be the time for which a session outlives its connection
+	RenewEvery   time.Duration // the longest pause between two renewals
+	StartTimeout time.Duration // bounds each try to open the session
+	RetryDelay   time.Duration // the longest pause between two tries, after an error or where the service keeps no queue
+	Description  string        // shown to others where the service keeps the description of a session
 }
 
 // Pin returns which part of the target must be unchanged when the request is sent. limit is that of the row. A try of a
@@ -139,6 +152,7 @@ type Run struct {
 type Holding struct {
 	Ref     sources.Ref
 	Owner   string // our ID in the form of the source; while we wait that of our session; "": not known
+	Label   string // our label for others
 	Fence   uint64
 	Permits uint64
 	Mode    sources.Mode

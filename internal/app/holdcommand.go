@@ -19,6 +19,7 @@ import (
 // holdOptions are the flags of acquire and campaign.
 type holdOptions struct {
 	confirmation
+	leaseFlags
 	data    string
 	wait    time.Duration
 	shared  bool
@@ -52,6 +53,7 @@ func (p *program) acquireCommand() *cobra.Command {
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.hold(cmd, action.Acquire, args[0], o) }),
 	}
 	o.flags(cmd)
+	o.ephemeralFlag(cmd)
 	cmd.Flags().BoolVar(&o.shared, "shared", false, "own it together with others, where the backend can")
 	cmd.Flags().Uint64Var(&o.permits, "permits", 1, "own N permits of a semaphore")
 	cmd.Flags().Uint64Var(&o.limit, "limit", 0, "the semaphore has N permits; only for dflockd, where nobody uses it (default: as the server says)")
@@ -76,6 +78,7 @@ func (p *program) campaignCommand() *cobra.Command {
 
 func (o *holdOptions) flags(cmd *cobra.Command) {
 	o.confirmation.flags(cmd)
+	o.leaseFlags.flags(cmd)
 	cmd.Flags().StringVar(&o.data, "data", "", "show TEXT to others behind our name")
 	lengthVar(cmd, &o.wait, "wait", 0, "give up after so long, as 30s; 0: at once if it is taken; left out: never")
 }
@@ -117,6 +120,10 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 	if cmd.Flags().Changed("wait") && o.wait == 0 {
 		verb = action.Try
 	}
+	session, err := o.wishes()
+	if err != nil {
+		return err
+	}
 	c, name, space, err := p.settings.pickOne(arg, true)
 	if err != nil {
 		return err
@@ -145,8 +152,8 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 			}
 		}
 		return foreground.Keep(ctx, foreground.Options{
-			Operator: op, View: hub, Row: row, Identity: identityOf(c.Identity, actor(p.env.Lookup)),
+			Operator: op, View: hub, Row: row,
 			Lines: lines, Out: p.env.Stdout, Err: p.env.Stderr,
-		}, action.Request{Verb: verb, Mode: mode, Permits: o.permits, Limit: o.limit, Wait: o.wait, Data: []byte(o.data), Reason: o.reason})
+		}, action.Request{Verb: verb, Mode: mode, Permits: o.permits, Limit: o.limit, Wait: o.wait, Data: []byte(o.data), Reason: o.reason, Session: session, Ephemeral: o.ephemeral})
 	})
 }

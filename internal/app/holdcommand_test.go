@@ -68,11 +68,11 @@ func (h *kept) types(line string) {
 }
 
 type heldLine struct {
-	Event, Name string
-	Owner       *struct{ ID, Label string }
-	Data        *struct{ Text string }
-	Until       *string `json:"trusted_until"`
-	Detail      *string
+	At, Event, Name string
+	Owner           *struct{ ID, Label string }
+	Data            *struct{ Text string }
+	Until           *string `json:"trusted_until"`
+	Detail          *string
 }
 
 // signals sends a signal to the process.

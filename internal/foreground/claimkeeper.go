@@ -49,7 +49,6 @@ type Options struct {
 	Operator Operator
 	View     View
 	Row      *sources.Row // row of the primitive at the start
-	Identity string       // our label for others
 	Lines    <-chan string
 	Out, Err io.Writer
 }
@@ -160,7 +159,7 @@ func problem(run action.Run) error {
 func (k *keeper) say(event, detail string) error {
 	h, us := k.last, sources.OwnerRef{}
 	if h.Owner != "" { // the lease is ours
-		us = sources.OwnerRef{ID: h.Owner, Label: k.Identity, Fence: h.Fence}
+		us = sources.OwnerRef{ID: h.Owner, Label: h.Label, Fence: h.Fence}
 	}
 	return headless.WriteHeld(k.Out, headless.Held{
 		Event: event, Ref: k.Row.Ref, Kind: k.Row.Kind, Alias: sources.AliasName(k.Row.Alias, k.Row.AliasHow), Owner: us,

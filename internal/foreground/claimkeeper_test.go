@@ -124,7 +124,7 @@ func setup(t *testing.T, op *script) *rig {
 		defer writer.Close()
 		r.err <- foreground.Keep(ctx, foreground.Options{
 			Operator: op, View: hub, Row: row,
-			Identity: "ana", Lines: r.lines, Out: writer, Err: &bytes.Buffer{},
+			Lines: r.lines, Out: writer, Err: &bytes.Buffer{},
 		}, action.Request{Verb: action.Campaign, Data: []byte("hello")})
 	}()
 	t.Cleanup(func() {

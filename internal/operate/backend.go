@@ -44,7 +44,11 @@ type Backend struct {
 	RunsOut bool
 	Renew   time.Duration // between two renewals, which bounds the time until a loss is noticed; 0: the driver's choice
 	Lease   time.Duration // the time for which the service keeps a lease that is not renewed
-	Doubt   time.Duration // how long a claim that ended with coord.ErrUncertain may still be ours; 0: Lease
+	Doubts  int           // for how many Leases a claim that ended with coord.ErrUncertain may still be ours; 0: 1
+	// CheckLease returns why a lease cannot have that length. Nil: it can have any.
+	CheckLease func(time.Duration) error
+	// Undescribed reports whether the service keeps no description of a session.
+	Undescribed bool
 
 	// LimitInClaims reports whether a claim of a semaphore names its limit, which must be known then.
 	LimitInClaims bool

@@ -80,5 +80,5 @@ func (b *Backend) manner() []string {
 	} else {
 		lines = append(lines, "There is no queue: who waits asks again and again, and any other may be first.")
 	}
-	return append(lines, keeping(b))
+	return append(lines, keeping(b, b.Lease))
 }

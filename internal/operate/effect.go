@@ -108,7 +108,7 @@ func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Req
 	case taken:
 		e.Lines = append(e.Lines, now+", and "+b.Type+" keeps no queue: coordtop asks again and again, and any other may be first.")
 	}
-	e.Lines = append(e.Lines, keeping(b))
+	e.Lines = append(e.Lines, keeping(b, b.lease(r)))
 	if b.Nameless && !strings.HasPrefix(string(r.Data), "{") {
 		e.Lines = append(e.Lines, "Others see you as "+clean(b.Identity)+".")
 	}
@@ -168,13 +168,13 @@ func (o *Operator) asHeldLocked(r action.Request) action.Request {
 	return r
 }
 
-// keeping describes how a lease of ours ends.
-func keeping(b *Backend) string {
+// keeping describes how a lease of ours with that length ends.
+func keeping(b *Backend, lease time.Duration) string {
 	const until = "Kept until you resign or coordtop ends, "
 	if b.RunsOut {
-		return until + "or up to " + format.Left(b.Lease) + " longer if it dies without a word."
+		return until + "or up to " + format.Left(lease) + " longer if it dies without a word."
 	}
-	return until + "or its connection does; a cut link is noticed within " + format.Left(b.Lease) + "."
+	return until + "or its connection does; a cut link is noticed within " + format.Left(lease) + "."
 }
 
 func describeResigning(e *action.Effect, o *Operator, row *sources.Row, r action.Request) {

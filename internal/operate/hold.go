@@ -14,6 +14,7 @@ import (
 // once.
 type holding struct {
 	ref       sources.Ref
+	label     string // ours for others
 	run       *run
 	session   *coord.Session // nil: not open yet
 	lease     *coord.Lease   // nil: waiting
@@ -45,7 +46,7 @@ func (h *holding) owner() string {
 func (h *holding) show() action.Holding {
 	r := h.run.Request
 	s := action.Holding{
-		Ref: h.ref, Permits: max(r.Permits, 1), Mode: r.Mode, Waiting: h.waiting, Since: h.since, Data: h.data,
+		Ref: h.ref, Label: h.label, Permits: max(r.Permits, 1), Mode: r.Mode, Waiting: h.waiting, Since: h.since, Data: h.data,
 		RunsOut: h.runsOut,
 	}
 	if h.waiting && r.Wait > 0 {

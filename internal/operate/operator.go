@@ -175,7 +175,7 @@ func (o *Operator) placesLocked() {
 		h.run.Place, h.run.AtMost = 0, false
 		if h.waiting {
 			row, _ := o.view.row(h.ref)
-			h.run.Place, h.run.AtMost = h.placeLocked(row, o.options.Backends[h.ref.Source].Identity)
+			h.run.Place, h.run.AtMost = h.placeLocked(row, h.label)
 		}
 	}
 }

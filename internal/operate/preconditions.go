@@ -20,7 +20,7 @@ type decision struct {
 
 // guards are all guards of a request, in the order in which their refusals are reported.
 var guards = [...]func(*decision) error{
-	guardAllowed, guardUnchanged, guardPossible, guardOwners, guardOurs, guardTyped, guardLimit, guardData,
+	guardAllowed, guardUnchanged, guardPossible, guardOwners, guardOurs, guardTyped, guardLimit, guardData, guardSession,
 }
 
 // guard returns the reason why the request must not be sent; nil if it may be sent.
@@ -76,7 +76,14 @@ func guardPossible(d *decision) error {
 	if d.row == nil {
 		return nil
 	}
-	if not := cmp.Or(d.b.notRow(d.Verb, d.row, d.state, d.ours), d.b.notTarget(d.Request, d.row, d.ours)); not != "" {
+	row := d.row
+	if d.Ephemeral && row.Absent && !row.NoSpace { // the claim creates it
+		claimed, exists := *row, *row.Primitive
+		exists.Absent, exists.Note = false, ""
+		claimed.Primitive = &exists
+		row = &claimed
+	}
+	if not := cmp.Or(d.b.notRow(d.Verb, row, d.state, d.ours), d.b.notTarget(d.Request, d.row, d.ours)); not != "" {
 		return notPossible("%s", not)
 	}
 	return nil

@@ -47,7 +47,7 @@ func (n *run) resign(h *holding, b *Backend) {
 	}
 	if err != nil {
 		n.op.view.Expect(end, 0) // if giving it up failed, it expires
-		n.finish(action.Failed, "given up here, but not confirmed: "+clean(err.Error())+"; it runs out there within "+format.Left(b.Lease), sources.OwnerRef{})
+		n.finish(action.Failed, "given up here, but not confirmed: "+clean(err.Error())+"; it runs out there within "+format.Left(b.lease(h.run.Request)), sources.OwnerRef{})
 		return
 	}
 	<-h.ended

@@ -58,6 +58,7 @@ func (o *Operator) admit(r action.Request, b *Backend) (*run, error) {
 	}
 	row, _ := o.view.row(r.Target.Ref)
 	r.Limit = b.limit(r, row)
+	r.Ephemeral = r.Ephemeral || row != nil && row.Ephemeral && row.Kind == sources.KindSemaphore
 	o.running.Add(1)
 	return o.runLocked(o.asHeldLocked(r)), nil
 }
@@ -111,6 +112,7 @@ func (n *run) bodyLocked(b *Backend) func() {
 		return func() { n.provision(b) }
 	case action.Acquire, action.Try, action.Campaign:
 		h = newHolding(n, n.op.options.Now())
+		h.label = b.label(n.Request.Session)
 		n.op.held = append(n.op.held, h)
 		return func() { n.take(h, b) }
 	}

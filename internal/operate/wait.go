@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ type wait struct {
 // obtain claims until it gets a lease, a miss (neither lease nor error) or an error that is not passing. If it returns
 // no lease, it has ended the session.
 func (w *wait) obtain() (*coord.Lease, *coord.Term, error) {
-	began, pauses := time.Now(), backoff.Policy{}.Start()
+	began, pauses := time.Now(), backoff.Policy(retries(w.n.Request.Session)).Start()
 	for r := w.n.Request; ; {
 		lease, term, err := w.claim(r)
 		if lease != nil {
@@ -76,7 +77,7 @@ func (w *wait) claim(r action.Request) (lease *coord.Lease, term *coord.Term, er
 
 // open opens the session of the claim. left is the rest of the wait, which bounds it; 0: the wait has no end.
 func (w *wait) open(left time.Duration) error {
-	within := openWithin
+	within := cmp.Or(w.n.Request.Session.StartTimeout, openWithin)
 	if left > 0 {
 		within = min(within, left)
 	}
@@ -104,7 +105,12 @@ func (n *run) session(b *Backend, within time.Duration, trouble func(coord.Troub
 	if err != nil {
 		return nil, err
 	}
-	return coord.Open(ctx, driver, coord.SessionOptions{Description: b.Identity, RenewEvery: b.Renew, OnTrouble: trouble})
+	o, err := b.SessionOptions(n.Request.Session)
+	if err != nil {
+		return nil, err
+	}
+	o.OnTrouble = trouble
+	return coord.Open(ctx, driver, o)
 }
 
 // leave ends the session, if one is open. If the lease may still be ours then, it stores the reason for doubt.
@@ -118,7 +124,7 @@ func (w *wait) leave() error {
 	w.h.session = nil
 	w.o.mu.Unlock()
 	if errors.Is(err, coord.ErrUncertain) {
-		w.unknown, w.until = sentence(err), time.Now().Add(max(w.b.Doubt, w.b.Lease))
+		w.unknown, w.until = sentence(err), time.Now().Add(time.Duration(max(w.b.Doubts, 1))*w.b.lease(w.n.Request))
 	}
 	return err
 }
@@ -195,7 +201,7 @@ func claim(
 			lease = term.Lease()
 		}
 	case sources.KindSemaphore:
-		m := s.Semaphore(name, coord.SemaphoreOptions{Limit: r.Limit, Data: data, Wait: r.Wait})
+		m := s.Semaphore(name, coord.SemaphoreOptions{Limit: r.Limit, Ephemeral: r.Ephemeral, Data: data, Wait: r.Wait})
 		if try {
 			lease, _, err = m.TryAcquire(ctx, r.Permits)
 		} else {

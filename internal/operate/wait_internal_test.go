@@ -29,7 +29,7 @@ func TestAClaimIsInDoubtForAsLongAsItsBackendSays(t *testing.T) {
 	t.Parallel()
 	for name, b := range map[string]Backend{
 		"as long as the lease": {Lease: 20 * time.Second},
-		"longer":               {Lease: 10 * time.Second, Doubt: 20 * time.Second},
+		"longer":               {Lease: 10 * time.Second, Doubts: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

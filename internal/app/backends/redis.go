@@ -85,7 +85,7 @@ const redisRenew = 3 * time.Second
 
 func redisDriver(h Host, s config.Source, b *operate.Backend) {
 	b.Caps = rediscoord.Options{}.Caps()
-	b.Nameless, b.RunsOut, b.Lease, b.Renew = true, true, redisLease, redisRenew
+	b.Nameless, b.RunsOut, b.Lease, b.Renew, b.CheckLease = true, true, redisLease, redisRenew, rediscoord.CheckTTL
 	if o, err := redisClient(s); err == nil && (o.Password != "" || !s.Password.IsZero()) {
 		b.Login = o.User // without a password the user is not sent, and may be a password in the wrong place
 	}

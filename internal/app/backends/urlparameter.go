@@ -126,6 +126,7 @@ func sent(wire func(coord.Call, coord.Claim) string) func(action.Request) string
 		c := coord.Claim{
 			Kind: r.Target.Kind, Name: r.Target.Ref.Name, Mode: r.Mode,
 			Permits: r.Permits, Limit: r.Limit, Data: r.Data, Wait: coord.Forever,
+			TTL: r.Session.Lease, Ephemeral: r.Ephemeral,
 		}
 		if r.Verb == action.Try {
 			c.Wait = 0
