@@ -203,7 +203,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{name: "nothing to lead", args: []string{"campaign"}, code: 2, stderr: []string{`coordtop: campaign takes one NAME or URL, none was given; see coordtop campaign --help`}},
 		{name: "an unknown scheme", args: []string{"get", "http://h"}, code: 2, stderr: []string{`argument 1: unknown scheme "http"`, "redis"}},
 		{name: "a bad port", args: []string{"get", "redis://:hunter2@h:x"}, code: 2, stderr: []string{"argument 1: redis://...: a bad port"}, not: "hunter2"},
-		{name: "a bad parameter", args: []string{"get", "redis://h?leader=x"}, code: 2, stderr: []string{`unknown parameter: of the connection there are`, "db, master, client_name", "keys, election, mutex and semaphore"}},
+		{name: "a bad parameter", args: []string{"get", "redis://h?boss=x"}, code: 2, stderr: []string{`unknown parameter: of the connection there are`, "db, master, client_name", "keys, election, mutex, semaphore, prefix and leader"}},
 		{name: "a misspelt parameter", args: []string{"get", "redis://:hunter2@h?kyes=x"}, code: 2, stderr: []string{`unknown parameter "kyes": did you mean keys=?`}, not: "hunter2"},
 		{name: "a flag of another command", args: []string{"watch", "--fail-on", "any"}, code: 2, stderr: []string{"unknown flag: --fail-on is a flag of `coordtop get`; see coordtop watch --help"}},
 		{name: "a misspelt flag", args: []string{"get", "--tiemout", "3s"}, code: 2, stderr: []string{"unknown flag: --tiemout (did you mean --timeout?); see coordtop get --help"}},

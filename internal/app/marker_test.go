@@ -100,7 +100,7 @@ func ways() map[string]func(r *rand.Rand, marker string) spelling {
 			return spelling{args: append(strings.Fields(command), bare[r.IntN(len(bare))])}
 		}
 	}
-	for _, name := range []string{"REDIS_URL", "DATABASE_URL", "YDB_CONNECTION_STRING", "COORDTOP_CONFIG", "PGSERVICE", "PGPORT"} {
+	for _, name := range []string{"REDIS_URL", "REDIS_HOST", "MUTEX_REDIS_SENTINEL_HOST", "DATABASE_URL", "YDB_CONNECTION_STRING", "COORDTOP_CONFIG", "PGSERVICE", "PGPORT"} {
 		list["$"+name] = func(r *rand.Rand, m string) spelling {
 			vars := map[string]string{name: misspelt(r, m)}
 			if name == "PGPORT" {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,5 +113,24 @@ func TestDoctorExaminesASocket(t *testing.T) {
 	}
 	if failures := graded(examined(t, newWorld(t), exitNoAnswer, "unix://"+path), "fail"); len(failures) != 1 || !strings.HasPrefix(failures[0], "fail login the server at "+path+" wants a password for default") {
 		t.Errorf("%q", failures)
+	}
+}
+
+func TestARedisIsReachedByTheVariablesAndTheKeyOfLeaderService(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	host, port, err := net.SplitHostPort(server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	t.Cleanup(func() { _ = c.Close() })
+	set(t, c, "app:leader:billing", "host-07:4411", time.Hour)
+	w := newWorld(t)
+	w.vars["REDIS_HOST"], w.vars["MUTEX_REDIS_HOST"], w.vars["REDIS_PORT"] = "nowhere.invalid", host, port
+	for _, args := range [][]string{{host + "/app:leader:billing"}, {server.URL() + "?prefix=app&leader=billing"}} {
+		if code := w.main(t.Context(), append([]string{"get"}, args...)...); code != exitOK || !strings.Contains(w.stdout.String(), "host-07:4411") {
+			t.Errorf("%q: exit code %d: %s%s", args, code, w.stdout, w.stderr)
+		}
 	}
 }

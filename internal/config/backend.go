@@ -66,6 +66,7 @@ const (
 // Variable is an environment variable that names a server.
 type Variable struct {
 	Name  string
+	Also  []string                         // others that name a server in its place; then URL is not nil
 	Typed bool                             // it also has other uses, so only a URL of this backend counts
 	URL   func(env Lookup) (string, error) // makes a URL from it; nil: its value is a URL
 	Add   func(s *Source, env Lookup)      // adds the values of other variables; nil: none

@@ -41,7 +41,7 @@ func (all Backends) FromEnv(env Lookup) (Config, error) {
 
 // named returns the URL in a variable; "" if the variable names no server of this backend.
 func (b *Backend) named(v Variable, env Lookup) (string, error) {
-	raw, _ := env(v.Name)
+	raw := v.value(env)
 	switch {
 	case raw != "" && v.URL != nil:
 		return v.URL(env)
@@ -49,6 +49,16 @@ func (b *Backend) named(v Variable, env Lookup) (string, error) {
 		return "", nil
 	}
 	return raw, nil
+}
+
+// value returns the value of the variable, or of the first other one that names a server in its place.
+func (v Variable) value(env Lookup) string {
+	for _, name := range append([]string{v.Name}, v.Also...) {
+		if value, _ := env(name); value != "" {
+			return value
+		}
+	}
+	return ""
 }
 
 // owns reports whether a text begins with a scheme of the backend.
@@ -62,7 +72,7 @@ func (all Backends) Unused(env Lookup) (list [][2]string) {
 	for i := range all {
 		for _, v := range all[i].Variables {
 			state := "not set"
-			if value, _ := env(v.Name); value != "" {
+			if v.value(env) != "" {
 				var schemes []string
 				for _, s := range all[i].Schemes {
 					if s.Shown != "" {

@@ -25,6 +25,11 @@ func TestVariablesThatNameServersBecomeSources(t *testing.T) {
 			{Name: "redis", Type: "redis", URL: "redis://h:1/0", Address: "redis://h:1/0"},
 			{Name: "postgres", Type: "postgres", URL: "postgresql://u:p@h:1/db", Address: "postgresql://h:1/db", Watch: []Watch{{Pattern: "42"}}},
 		}},
+		{map[string]string{"REDIS_HOST": "h", "MUTEX_REDIS_PORT": "1"}, []Source{{Name: "h", Type: "redis", URL: "redis://h:1/0", Address: "redis://h:1/0"}}},
+		{map[string]string{"REDIS_HOST": "h", "REDIS_URL": "redis://u"}, []Source{{Name: "u", Type: "redis", URL: "redis://u", Address: "redis://u"}}},
+		{map[string]string{"MUTEX_REDIS_SENTINEL_HOST": "s", "REDIS_SENTINEL_NAME": "main"}, []Source{
+			{Name: "main", Type: "redis", URL: "redis+sentinel://s:26379/main/0", Address: "redis+sentinel://s:26379/main/0"},
+		}},
 		{map[string]string{"PGHOST": "h"}, []Source{{Name: "h", Type: "postgres", URL: "postgres://h/", Address: "postgres://h/"}}},
 		{map[string]string{"DATABASE_URL": "mysql://x", "PGHOST": "h,::1", "PGPORT": "5433", "PGUSER": "a@b", "PGDATABASE": "my/db", "PGPASSWORD": "hunter2"}, []Source{
 			{Name: "h,[::1]", Type: "postgres", URL: "postgres://a%40b@h:5433,[::1]:5433/my/db", Address: "postgres://h:5433,[::1]:5433/my/db",

@@ -21,6 +21,7 @@ type Target struct {
 	URL         string // the URL without our parameters
 	Address     string // scheme, hosts and path
 	Watch       []Watch
+	Prefix      string   // before the keys of LeaderService; only Redis has it
 	Nodes       []string // only if the backend has Nodes
 	Channels    []string // only if the backend has Channels
 }

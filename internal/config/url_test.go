@@ -41,6 +41,10 @@ func TestURLsAreTakenApart(t *testing.T) {
 			Type: "redis", Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0", Address: "redis://h/0",
 			Watch: []Watch{{Pattern: "what?"}},
 		}},
+		{"redis://h?prefix=a%26b*&leader=bill*&leader=x", Target{
+			Type: "redis", Scheme: "redis", Hosts: "h", URL: "redis://h", Address: "redis://h", Prefix: "a&b*",
+			Watch: []Watch{{Kind: sources.KindElection, Pattern: `a&b\*:leader:bill*`}, {Kind: sources.KindElection, Pattern: `a&b\*:leader:x`}},
+		}},
 		{"postgres:///db?host=/run/pg", Target{Type: "postgres", Scheme: "postgres", Path: "/db", URL: "postgres:///db?host=/run/pg", Address: "postgres:///db"}},
 		{"PostgreSQL://me:p%40ss@h1:5432,[::1]:5433/db?sslmode=require&locks=4242,17:-4&election=leader%2Cours,-1&mutex=m&keys=k&channels=ev,a%20b&connect_timeout=3", Target{
 			Type: "postgres", Scheme: "postgresql", Hosts: "h1:5432,[::1]:5433", Path: "/db", User: "me", HasPassword: true,
@@ -113,6 +117,9 @@ func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
 		{"grpc://:hunter2%zz@h/local", "a bad % in the password"},
 		{"grpc://u:hunter2/x@h/local", "an @ behind the host"},
 		{"redis://u:hunter2@h?mutx=x", `unknown parameter "mutx": did you mean mutex=?`},
+		{"redis://u:hunter2@h?leader=x&prefix=app", "leader= is the key of LeaderService, behind its prefix: write prefix=app&leader=billing"},
+		{"redis://u:hunter2@h?leadr=x", `unknown parameter "leadr": did you mean leader=?`},
+		{"dflockd://h?prefix=a", "parameter 1 behind the ?: unknown parameter"},
 		{"postgres://u:hunter2@h/db?lock=1", `unknown parameter "lock": did you mean locks=?`},
 		{"grpc://u:hunter2@h/db?nodes=/local/app", `unknown parameter "nodes": did you mean node=?`},
 		{"postgres://u:hunter2@h/db?node=/local/app", "node= is for YDB: write locks=, election= or mutex="},

@@ -33,19 +33,43 @@ func redis() Backend {
 				{Name: "redis+cluster", Port: port, Plain: "rediss+cluster"}, {Name: "rediss+cluster", Port: port},
 			},
 			Traits:    []config.Trait{config.Legible, config.Forget, config.Semaphores, config.Numbered},
-			Parameter: patternParameter(rediscoord.ParseURL),
+			Parameter: redisParameter,
 			Check: func(s config.Source, _ map[string]string) error {
 				_, err := redisSource(Host{}, s, nil)
 				return err
 			},
 			Docs: config.Docs{
 				Example: "redis://localhost:6379/0", Path: "/0", Select: "?keys=app:lock:*",
-				Help: "?keys=PATTERN, ?election=PATTERN and ?mutex=PATTERN; without that, everything that looks like a lock is shown",
+				Help: "?keys=PATTERN, ?election=PATTERN and ?mutex=PATTERN, or ?prefix=app&leader=billing for the key app:leader:billing of LeaderService; without that, everything that looks like a lock is shown",
 			},
-			Variables: []config.Variable{{Name: "REDIS_URL"}},
+			Variables: []config.Variable{{Name: "REDIS_URL"}, {
+				Name: "REDIS_HOST", Also: []string{"MUTEX_REDIS_HOST", "REDIS_SENTINEL_HOST", "MUTEX_REDIS_SENTINEL_HOST"}, URL: redisVariables,
+				With: "also REDIS_PORT, REDIS_SENTINEL_HOST, REDIS_SENTINEL_PORT and REDIS_SENTINEL_NAME, each with MUTEX_ before it as well",
+			}},
 		},
 		LogTo: rediscoord.LogTo, Source: redisSource, Driver: redisDriver, Row: redisRow,
 	}
+}
+
+// redisVariables makes a URL of the variables that LeaderService reads.
+func redisVariables(env config.Lookup) (string, error) {
+	o, err := rediscoord.FromEnvironment(env)
+	return o.String(), err
+}
+
+// redisParameter also reads the prefix and the key of LeaderService.
+func redisParameter(t *config.Target, key, value string) (ours bool, err error) {
+	switch key {
+	case "prefix":
+		t.Prefix, err = config.Unescape(key, value)
+		return true, err
+	case "leader":
+		if t.Prefix == "" || value == "" {
+			return true, errors.New("leader= is the key of LeaderService, behind its prefix: write prefix=app&leader=billing")
+		}
+		key, value = "election", escape(rediscoord.LeaderKey(glob.Escape(t.Prefix), ""))+value
+	}
+	return patternParameter(rediscoord.ParseURL, "prefix", "leader")(t, key, value)
 }
 
 // redisClient reads the URL and adds the settings of the config. The password is still missing if it is a Secret.

@@ -18,12 +18,13 @@ import (
 	"coordtop/sources"
 )
 
-// patternParameter returns the Parameter of a backend whose names can be patterns. parse parses its URLs.
-func patternParameter[O any](parse func(raw string) (O, error)) func(t *config.Target, key, value string) (bool, error) {
+// patternParameter returns the Parameter of a backend whose names can be patterns. parse parses its URLs. more are other
+// parameters that select, for messages.
+func patternParameter[O any](parse func(raw string) (O, error), more ...string) func(t *config.Target, key, value string) (bool, error) {
 	return func(t *config.Target, key, value string) (bool, error) {
 		ours, err := t.Select(key, value, "a name or a pattern, as "+key+"=app:leader:*")
 		if !ours {
-			return false, connectionParameter(t, key, value, parse, "keys", "election", "mutex", "semaphore")
+			return false, connectionParameter(t, key, value, parse, append([]string{"keys", "election", "mutex", "semaphore"}, more...)...)
 		}
 		if _, wrong := patterns(t.Watch[len(t.Watch)-1:]); err == nil && wrong != nil {
 			err = fmt.Errorf("%s=: %w", key, wrong)
