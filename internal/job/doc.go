@@ -25,6 +25,18 @@
 // If processes cannot be ended (those of another user, those that wait for a broken disk), Result.Left is true, and the
 // caller must let the lease run out instead of releasing it.
 //
+// # The watchdog
+//
+// A second process of this program kills the command at the kill instant, also if this process is stopped then, and as
+// soon as this process has ended in whatever way. It finds the processes by their group and by COORDTOP_DEADLINE_FILE
+// in their environment. The main function calls Watchdog before anything else. If the watchdog is killed, another one is
+// started at once (it takes 25 ms); if that fails, the command is ended. The kill instant is in memory that both share,
+// on the boot-time clock. It is computed before the request that confirmed the lease was sent, so that it is right even
+// if all processes were stopped meanwhile.
+//
+// Outside Linux there is no watchdog: if this process is killed or stopped, the command runs on. Processes that leave
+// the group are not found there either. It was never run on darwin.
+//
 // # Signals
 //
 // Signals returns those that Run handles. Without Options.Signals, Run receives them itself while it runs. A caller that

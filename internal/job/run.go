@@ -74,6 +74,9 @@ type run struct {
 	group   *group
 	command *command
 	signals <-chan os.Signal
+	dog     *watchdog
+	watches *watching    // nil: none does
+	again   chan started // receives the next one that does; nil: none is being started
 	result  Result
 	err     error
 
@@ -113,6 +116,13 @@ func (r *run) start(ctx context.Context) (err error) {
 	if r.group, err = newGroup(); err != nil {
 		return fmt.Errorf("making a process group: %w", err)
 	}
+	if r.dog, err = newWatchdog(r.group, r.file.path); err != nil {
+		return err
+	}
+	r.dog.set(r.ends.kill)
+	if r.watches, err = r.dog.start(ctx); err != nil {
+		return err
+	}
 	if err := r.lease.Check(); err != nil {
 		r.result.Lost = err
 		return err
@@ -140,6 +150,13 @@ func (r *run) follow(ctx context.Context) {
 		case s := <-r.signals:
 			r.received(s)
 		case <-renewed:
+		case <-r.watchdogDied():
+			r.replaceWatchdog(ctx)
+		case next := <-r.again:
+			if r.again, r.watches = nil, next.watching; next.err != nil {
+				r.err = next.err
+				r.kill()
+			}
 		case <-ended:
 			if r.reapDue == nil {
 				r.reapDue = time.After(reapPause)
@@ -169,7 +186,33 @@ func (r *run) prolong() {
 		return // they mean nothing
 	}
 	r.ends = ends
+	r.dog.set(ends.kill)
 	r.file.publish(ends.trust)
+}
+
+// started is a new watchdog, or why there is none.
+type started struct {
+	*watching
+	err error
+}
+
+// watchdogDied returns a channel that is closed when the watchdog has ended.
+func (r *run) watchdogDied() <-chan struct{} {
+	if r.watches == nil {
+		return nil
+	}
+	return r.watches.died
+}
+
+// replaceWatchdog starts the next watchdog.
+func (r *run) replaceWatchdog(ctx context.Context) {
+	again := make(chan started, 1)
+	r.watches, r.again = nil, again
+	spawn.Go(ctx, nil, func() { // received by follow or finish
+		next := started{err: spawn.ErrPanic}
+		defer func() { again <- next }()
+		next.watching, next.err = r.dog.start(ctx)
+	})
 }
 
 // changed handles a change of the command's state and reports whether it has ended.
@@ -230,10 +273,22 @@ func (r *run) kill() {
 
 // finish ends what the command has left behind, and removes what Run has made.
 func (r *run) finish(ctx context.Context) {
+	if r.again != nil {
+		r.watches = (<-r.again).watching
+	}
 	if r.group != nil && !r.group.end(ctx) {
 		r.result.Left = true
 	}
 	if r.file != nil {
 		r.file.remove()
+	}
+	if r.result.Left {
+		return // the watchdog tries on when this process has ended
+	}
+	if r.watches != nil {
+		r.watches.end()
+	}
+	if r.dog != nil {
+		r.dog.close()
 	}
 }

@@ -30,6 +30,9 @@ const longEnough = time.Minute
 const runnerVariable = "COORDTOP_JOB_RUNNER"
 
 func TestMain(m *testing.M) {
+	if code, was := job.Watchdog(); was {
+		os.Exit(code)
+	}
 	if text := os.Getenv(runnerVariable); text != "" {
 		os.Exit(beRunner(text))
 	}
