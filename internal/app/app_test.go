@@ -8,8 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,9 +22,13 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
+	"coordtop/internal/job"
 )
 
 func TestMain(m *testing.M) {
+	if code, was := job.Watchdog(); was {
+		os.Exit(code)
+	}
 	if os.Getenv(child) != "" {
 		if load := os.Getenv(loaded); load != "" {
 			if err := boardUnder(load); err != nil {
@@ -34,6 +40,9 @@ func TestMain(m *testing.M) {
 		env := mined(OS(""), os.Getenv(mine))
 		env.Loopback = loopbackOf(os.Getenv(loopback))
 		os.Exit(Main(env))
+	}
+	if ignored := slices.DeleteFunc(requests(), func(s os.Signal) bool { return !signal.Ignored(s) }); len(ignored) > 0 {
+		signal.Notify(make(chan os.Signal, 1), ignored...) // under nohup: the programs of the tests must not inherit that
 	}
 	ydbcoord.LogTo(slog.New(slog.DiscardHandler)) // before gRPC is used, as it asks
 	runMoreAtOnce()

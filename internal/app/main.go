@@ -18,6 +18,7 @@ import (
 	"coordtop/coord"
 	"coordtop/internal/config"
 	"coordtop/internal/ground/spawn"
+	"coordtop/internal/job"
 	"coordtop/sources"
 )
 
@@ -36,6 +37,9 @@ type Environment struct {
 	// Signals returns a context that ends with the first signal that asks the process to end; again
 	// receives the later ones.
 	Signals func(context.Context) (_ context.Context, again <-chan *signalled, stop context.CancelFunc)
+	// HandOver gives the signals that job.Run handles to the caller until it calls back. Nil: job.Run receives them
+	// itself.
+	HandOver func() (signals <-chan os.Signal, back func())
 	// Exit ends the process; only a command that cannot be stopped otherwise needs it.
 	Exit func(code int)
 	// Record makes the board record what it shows.
@@ -92,12 +96,14 @@ func OS(example string) Environment {
 			os.Stderr = null
 		}
 	}
+	router := newSignalRouter()
 	return Environment{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Lookup: os.LookupEnv, Environ: os.Environ(), Exit: os.Exit, Record: true, Example: example,
 		Terminal: func() bool { return term.IsTerminal(os.Stdout.Fd()) },
 		Keyboard: func() bool { return keysFrom(os.Stdin) },
-		Signals:  endOnSignal,
+		Signals:  router.endOnSignal,
+		HandOver: router.handOver,
 		Loopback: func(port string) [2]string { return [2]string{"127.0.0.1:" + port, "[::1]:" + port} },
 	}
 }
@@ -112,8 +118,11 @@ func keysFrom(f *os.File) bool {
 	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
 }
 
-// Main runs the program and returns its exit code.
+// Main runs the program and returns its exit code. It may be a watchdog, see package job.
 func Main(env Environment) int {
+	if code, was := job.Watchdog(); was {
+		return code
+	}
 	ctx, again, stop := env.Signals(context.Background())
 	defer stop()
 	p := newProgram(env)

@@ -2,10 +2,12 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -67,6 +69,56 @@ func TestSignalsEndAWatchWithoutAWord(t *testing.T) {
 		if code := ends(t, cmd); code != 0 || errs.String() != "" {
 			t.Errorf("%v: exit code %d, %s", signal, code, errs)
 		}
+	}
+}
+
+func TestASignalThatIsIgnoredAtTheStartStaysSo(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	cmd := command(t, "-c", `trap "" HUP INT; exec "$0" watch "$1"`, "", server.URL()+"?mutex=app:lock:x")
+	cmd.Args[3], cmd.Path = cmd.Path, "/bin/sh"
+	out := newStream()
+	cmd.Stdout = out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out.await(t, func(s string) bool { return strings.Contains(s, "synced") })
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := writer(t, server.Addr()).Set(t.Context(), "app:lock:x", "somebody", time.Minute).Err(); err != nil {
+		t.Fatal(err)
+	}
+	out.await(t, func(s string) bool { return strings.Contains(s, "acquired") })
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := ends(t, cmd); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestASignalReachesTheJobOrTheProgramAndNeverBoth(t *testing.T) {
+	t.Parallel()
+	r := newSignalRouter()
+	ctx, _, stop := r.endOnSignal(t.Context())
+	t.Cleanup(func() { stop(); signal.Stop(r.received) })
+	handed, back := r.handOver()
+	r.received <- syscall.SIGTERM
+	r.received <- syscall.SIGINT
+	if s := <-handed; s != syscall.SIGTERM {
+		t.Errorf("received %v", s)
+	}
+	eventually(t, "the job's second signal", func() bool { return len(handed) == 1 })
+	if ctx.Err() != nil {
+		t.Error("the program has received them too")
+	}
+	back()
+	<-ctx.Done() // of the one that the job has not received
+	if s, ok := errors.AsType[*signalled](context.Cause(ctx)); !ok || s.signal != syscall.SIGINT {
+		t.Errorf("it ended with %v", context.Cause(ctx))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"coordtop/internal/ground/backoff"
 	"coordtop/internal/ground/spawn"
+	"coordtop/internal/job"
 )
 
 // requests are the signals that ask the program to end.
@@ -51,13 +53,26 @@ func (s *signalled) Unwrap() error { return context.Canceled }
 // exitCode returns the exit code that shells report for a process that a signal has ended.
 func (s *signalled) exitCode() int { return 128 + int(s.signal) }
 
+// signalRouter receives the signals of the process, and gives each of them to one receiver.
+type signalRouter struct {
+	received chan os.Signal
+	mu       sync.Mutex
+	other    chan os.Signal // see handOver; nil: the program itself handles signals
+}
+
+func newSignalRouter() *signalRouter { return &signalRouter{received: make(chan os.Signal, 8)} }
+
+// notify begins to receive some signals, but for those that the parent process made us ignore, as nohup does.
+func (r *signalRouter) notify(signals ...os.Signal) {
+	signal.Notify(r.received, slices.DeleteFunc(signals, signal.Ignored)...)
+}
+
 // endOnSignal ends the context on the first signal that asks for the end, with a *signalled as its cause. again
 // receives the later ones, and is never closed. After stop, signals are still caught, without effect: the process is
 // about to end.
-func endOnSignal(ctx context.Context) (_ context.Context, again <-chan *signalled, stop context.CancelFunc) {
+func (r *signalRouter) endOnSignal(ctx context.Context) (_ context.Context, again <-chan *signalled, stop context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	received := make(chan os.Signal, 8)
-	signal.Notify(received, append(requests(), aborts()...)...)
+	r.notify(append(requests(), aborts()...)...)
 	more := make(chan *signalled, 1)
 	end := make(chan struct{})
 	spawn.Go(ctx, nil, func() { // ends with stop
@@ -65,7 +80,10 @@ func endOnSignal(ctx context.Context) (_ context.Context, again <-chan *signalle
 			select {
 			case <-end:
 				return
-			case s := <-received:
+			case s := <-r.received:
+				if r.handedOver(s) || stopped(s) {
+					continue
+				}
 				asked := newSignalled(s)
 				if ctx.Err() == nil {
 					cancel(asked)
@@ -82,6 +100,58 @@ func endOnSignal(ctx context.Context) (_ context.Context, again <-chan *signalle
 		close(end)
 		cancel(nil)
 	}
+}
+
+// handOver gives the signals that job.Run handles to the caller until it calls back. A signal that the caller has not
+// received then is the program's again.
+func (r *signalRouter) handOver() (signals <-chan os.Signal, back func()) {
+	other := make(chan os.Signal, 64)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.other = other
+	r.notify(job.Signals()...)
+	return other, func() {
+		r.mu.Lock()
+		r.other = nil
+		r.mu.Unlock()
+		for {
+			select {
+			case s := <-other:
+				select {
+				case r.received <- s:
+				default: // enough others are there
+				}
+			default:
+				return
+			}
+		}
+	}
+}
+
+// handedOver gives a signal to the caller of handOver, and reports whether it did.
+func (r *signalRouter) handedOver(s os.Signal) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.other == nil || !slices.Contains(job.Signals(), s) {
+		return false
+	}
+	select {
+	case r.other <- s:
+	default: // enough others are there
+	}
+	return true
+}
+
+// stopped handles a signal that does not ask for the end, and reports whether it was one. Such signals arrive after
+// handOver was called once: the runtime has handlers for them then, for good.
+func stopped(s os.Signal) bool {
+	if slices.Contains(requests(), s) || slices.Contains(aborts(), s) {
+		return false
+	}
+	if s == syscall.SIGTSTP {
+		_ = syscall.Kill(0, syscall.SIGSTOP) // what the signal does without a handler, to the whole group as the shell sees it
+	}
+	return true
 }
 
 func newSignalled(s os.Signal) *signalled {
