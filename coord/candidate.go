@@ -91,8 +91,8 @@ func (c *Candidate) Run(ctx context.Context) error {
 func (c *Candidate) sessionOptions() SessionOptions {
 	o := c.so
 	o.OnTrouble = func(t Trouble) {
-		if t.Err != nil { // reported by the campaign itself, so that no other function is called now
-			c.report(t.Err)
+		if t.Err != nil && c.o.OnError != nil { // called by the campaign itself, so that no other function is called now
+			c.o.OnError(t.Err)
 		}
 		if c.so.OnTrouble != nil {
 			c.so.OnTrouble(t)
@@ -157,6 +157,7 @@ func (c *Candidate) lead(ctx context.Context, t *Term) error {
 	defer stop(nil)
 	defer spawn.OnDone(ctx, func() { stop(ErrReleased) })()
 	c.term.Store(t)
+	c.so.log(nil, "coordination term begins", "election", c.name, "owner", t.l.Owner(), "fence", t.l.Fence())
 	elected := c.callElected(work, t)
 	var fatal error
 	select {
@@ -173,6 +174,7 @@ func (c *Candidate) lead(ctx context.Context, t *Term) error {
 	if elected != nil {
 		fatal = c.classify(work, c.windUp(t, elected))
 	}
+	c.so.log(context.Cause(work), "coordination term ends", "election", c.name)
 	if c.o.OnLost != nil {
 		c.o.OnLost(context.Cause(work))
 	}
@@ -222,6 +224,7 @@ func (c *Candidate) classify(work context.Context, err error) error {
 }
 
 func (c *Candidate) report(err error) {
+	c.so.log(err, "coordination candidate", "election", c.name)
 	if c.o.OnError != nil {
 		c.o.OnError(err)
 	}

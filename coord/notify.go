@@ -10,7 +10,7 @@ import (
 // notifier passes state changes to OnState one after the other, in order. A slow OnState delays nobody else, because a
 // goroutine calls it. The goroutine runs while there are changes to pass, and flush waits for it.
 type notifier struct {
-	f     func(StateChange) // OnState; may be nil
+	f     func(StateChange) // writes to Log and calls OnState; nil: there is neither
 	start func(func())      // starts a goroutine
 
 	mu    sync.Mutex
@@ -20,7 +20,11 @@ type notifier struct {
 
 // newNotifier returns a notifier without a goroutine. A panic of OnState goes to the handler of ctx.
 func newNotifier(ctx context.Context, o SessionOptions) *notifier {
-	return &notifier{f: o.OnState, start: func(f func()) { spawn.Go(ctx, nil, f) }}
+	t := &notifier{start: func(f func()) { spawn.Go(ctx, nil, f) }}
+	if o.Log != nil || o.OnState != nil {
+		t.f = o.noteState
+	}
+	return t
 }
 
 func (t *notifier) notify(c StateChange) {

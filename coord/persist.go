@@ -106,8 +106,6 @@ func (w *waiting) notePlace(atMost int) {
 }
 
 func (w *waiting) notifyLocked(t Trouble) {
-	if w.s.o.OnTrouble != nil {
-		t.Kind, t.Name = w.c.Kind, w.c.Name
-		w.s.o.OnTrouble(t)
-	}
+	t.Kind, t.Name = w.c.Kind, w.c.Name
+	w.s.o.noteTrouble(t)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -248,6 +249,10 @@ type SessionOptions struct {
 	// pass (see Passing), and of a YDB session to attach again. Where the service keeps no queue (Redis), its Max, if set,
 	// is also the longest pause between two tries of a waiting claim.
 	Retry Backoff
+	// Log receives a line for each change of the session's state, for each trouble of a claim that waits, and for the
+	// terms and errors of a Candidate. A name in it may be any text. A handler that blocks delays no renewal, but a
+	// claim and Close wait for it. It may be nil.
+	Log *slog.Logger
 	// OnState receives each change of the session's state, in order, one at a time. It must not block, and must not
 	// close the session, because Close waits for it. It may be nil.
 	OnState func(StateChange)
