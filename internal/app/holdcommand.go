@@ -25,6 +25,7 @@ type holdOptions struct {
 	shared  bool
 	permits uint64
 	limit   uint64
+	reopen  bool
 }
 
 const holding = "Waits for it. Standard error shows who owns it, and our place in the queue and who is before us if the\n" +
@@ -39,7 +40,7 @@ const holding = "Waits for it. Standard error shows who owns it, and our place i
 	"Exit code 0: resigned, also during the wait; 1: error, or a signal during the wait; 2: not confirmed,\n" +
 	"or several primitives have that name; 3: the source did not answer or refused the login; 4: no such\n" +
 	"name; 5: not ours within --wait; 6: with --wait 0, the owner changed just before anything was sent;\n" +
-	"7: not possible; 8: the source is read_only; 9: the lease was lost.\n\n"
+	"7: not possible; 8: the source is read_only; 9: the lease was lost, without --reopen.\n\n"
 
 func (p *program) acquireCommand() *cobra.Command {
 	var o holdOptions
@@ -73,6 +74,7 @@ func (p *program) campaignCommand() *cobra.Command {
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.hold(cmd, action.Campaign, args[0], o) }),
 	}
 	o.flags(cmd)
+	cmd.Flags().BoolVar(&o.reopen, "reopen", false, "after a lost lease campaign again, in a new session, instead of ending with exit code 9")
 	return cmd
 }
 
@@ -153,7 +155,7 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 		}
 		return foreground.Keep(ctx, foreground.Options{
 			Operator: op, View: hub, Row: row,
-			Lines: lines, Out: p.env.Stdout, Err: p.env.Stderr,
+			Lines: lines, Reopen: o.reopen, Out: p.env.Stdout, Err: p.env.Stderr,
 		}, action.Request{Verb: verb, Mode: mode, Permits: o.permits, Limit: o.limit, Wait: o.wait, Data: []byte(o.data), Reason: o.reason, Session: session, Ephemeral: o.ephemeral})
 	})
 }

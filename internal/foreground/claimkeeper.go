@@ -3,6 +3,7 @@ package foreground
 import (
 	"cmp"
 	"context"
+	"coordtop/internal/ground/backoff"
 	"errors"
 	"fmt"
 	"io"
@@ -44,18 +45,20 @@ type View interface {
 	Row(s *sources.State, ref sources.Ref) *sources.Row
 }
 
-// Options are the options of Keep. All are required.
+// Options are the options of Keep. All but Reopen are required.
 type Options struct {
 	Operator Operator
 	View     View
 	Row      *sources.Row // row of the primitive at the start
 	Lines    <-chan string
 	Out, Err io.Writer
+	Reopen   bool // claim again after a loss
 }
 
 // keeper is the state of one call of Keep.
 type keeper struct {
 	Options
+	claim  uint64               // the newest run that claims
 	reason string               // reason in the audit, for actions that lines request
 	last   action.Holding       // our holding in the latest Status that had it
 	told   string               // the last line that was written to Err about the wait
@@ -70,11 +73,33 @@ type keeper struct {
 func Keep(ctx context.Context, o Options, r action.Request) error {
 	k := &keeper{Options: o, reason: cmp.Or(r.Reason, "standard input"), said: map[string]time.Time{}}
 	k.last.Mode, k.last.Permits = r.Mode, r.Permits // until Status has the holding
-	id, err := k.start(ctx, r)
-	if err != nil {
+	pauses := backoff.Policy{Min: r.Session.RetryDelay, Max: r.Session.RetryDelay}.Start()
+	for {
+		began := time.Now()
+		err := k.once(ctx, r)
+		if !o.Reopen || !errors.Is(err, ErrLost) || ctx.Err() != nil {
+			return err
+		}
+		if time.Since(began) > lasting {
+			pauses.Reset()
+		}
+		if err := k.rest(ctx, pauses); errors.Is(err, errCalledOff) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// lasting is the time after which a lost lease counts as no failure to keep one.
+const lasting = 10 * time.Second
+
+// once claims, and serves lines until the lease is not ours any more.
+func (k *keeper) once(ctx context.Context, r action.Request) (err error) {
+	if k.claim, err = k.start(ctx, r); err != nil {
 		return err
 	}
-	if err := k.won(ctx, id); errors.Is(err, errCalledOff) {
+	if err := k.won(ctx, k.claim); errors.Is(err, errCalledOff) {
 		return nil
 	} else if err != nil {
 		return err
@@ -83,6 +108,31 @@ func Keep(ctx context.Context, o Options, r action.Request) error {
 		return err
 	}
 	return k.serve(ctx)
+}
+
+// rest waits, after a loss, until the claim can be repeated: for a pause, and until our watch shows the present row. The
+// error wraps errCalledOff if a line ended the wait.
+func (k *keeper) rest(ctx context.Context, pauses *backoff.Backoff) error {
+	k.last = action.Holding{Mode: k.last.Mode, Permits: k.last.Permits}
+	for {
+		pause := time.NewTimer(pauses.Next())
+		select {
+		case <-pause.C:
+			if k.now().Fresh(k.View.State()) {
+				return nil
+			}
+		case <-ctx.Done():
+			return errors.New("ended before it was ours again")
+		case line, more := <-k.Lines:
+			end, err := k.ends(line, more)
+			if err != nil {
+				return err
+			}
+			if end {
+				return cmp.Or(k.say("resigned", errCalledOff.Error()), errCalledOff)
+			}
+		}
+	}
 }
 
 // start starts an action on the present row. It fills in the typed name, because the person gave the name on the

@@ -15,8 +15,9 @@
 // # Lines out
 //
 // Out has only these lines, in the form of headless.Held: "acquired" once; then "proclaimed" or "refused" for each line
-// that was read, in order; "resigning" before a request to give it up is sent; finally "resigned" or "lost". Err has
-// sentences for people about the owner that it waits for, or why the wait makes no progress, whenever that changes.
+// that was read, in order; "resigning" before a request to give it up is sent; finally "resigned" or "lost". With
+// Options.Reopen "lost" is followed by the next "acquired". Err has sentences for people about the owner that it waits
+// for, or why the wait makes no progress, whenever that changes.
 //
 // Release ends by force what somebody else owns, and writes one line.
 package foreground

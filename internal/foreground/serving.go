@@ -61,7 +61,7 @@ func (k *keeper) lost() (bool, string) {
 // loss returns why our lease was lost; ok is false if it was not.
 func (k *keeper) loss() (text string, ok bool) {
 	for _, run := range slices.Backward(k.Operator.Status().Runs) {
-		if run.Lost && run.Request.Target.Ref == k.Row.Ref {
+		if run.Lost && run.ID >= k.claim && run.Request.Target.Ref == k.Row.Ref {
 			return run.Text, true
 		}
 	}

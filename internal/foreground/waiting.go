@@ -46,20 +46,30 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 		case <-ctx.Done():
 			return k.ended(id)
 		case line, more := <-k.Lines:
-			switch line = strings.TrimSpace(line); {
-			case !more:
-				return errors.New("standard input ended before it was ours: it is not waited for any more")
-			case line == "resign":
-				return k.callOff(id)
-			case line == "":
-				continue
-			}
-			if err := k.say("refused", "it is not ours yet; resign, the end of input, or SIGINT, ends the wait"); err != nil {
+			end, err := k.ends(line, more)
+			if err != nil {
 				return err
+			}
+			if end {
+				return k.callOff(id)
 			}
 		case <-k.Operator.Wake():
 		}
 	}
+}
+
+// ends reports whether a line ends the wait, and answers any other. The error reports that the lines ended, or that Out
+// failed.
+func (k *keeper) ends(line string, more bool) (bool, error) {
+	switch line = strings.TrimSpace(line); {
+	case !more:
+		return false, errors.New("standard input ended before it was ours: it is not waited for any more")
+	case line == "resign":
+		return true, nil
+	case line == "":
+		return false, nil
+	}
+	return false, k.say("refused", "it is not ours yet; resign, the end of input, or SIGINT, ends the wait")
 }
 
 // ended calls the wait off because the process must end, and returns the error about that.

@@ -212,7 +212,7 @@
 // Acquire and campaign print one object a line: "acquired" as soon as the service has said
 // that it is ours, then one line in answer to each line of standard input (`proclaim TEXT`,
 // `resign`), "resigning" just before anything is sent to give it up, and "resigned" or "lost" as the
-// last:
+// last. With --reopen the next "acquired" follows "lost":
 //
 //	v, at
 //	event          acquired; proclaimed; resigning: about to be given up, from
