@@ -58,6 +58,8 @@ type Request struct {
 	Data    []byte        // Acquire, Campaign, Proclaim, Create, Update: the data for others
 	Reason  string        // for the audit; a protected source demands one
 	Typed   string        // the name that the person typed to confirm
+	Force   bool          // Delete: also while somebody owns or awaits it
+	Was     string        // Update: the SHA-256, in hex, that the data must have just before; "": any
 	Session Session       // Acquire, Try, Campaign
 	// Ephemeral makes a claim of a semaphore create it if it is absent, and the service remove it with its last owner.
 	Ephemeral bool
@@ -76,6 +78,9 @@ type Session struct {
 // Pin returns which part of the target must be unchanged when the request is sent. limit is that of the row. A try of a
 // semaphore does not depend on the owners, because these come and go while a person reads.
 func (r *Request) Pin(limit uint64) Pin {
+	if r.Force {
+		return PinUse
+	}
 	if r.Verb == Try && r.Target.Kind == sources.KindSemaphore && limit != 1 {
 		return PinName
 	}
@@ -116,7 +121,7 @@ const (
 	Seen                 // our watch shows the result: done
 	Unseen               // the service has answered, but our watch did not show the result in time
 	Missed               // a try that missed, or a wait that ended without the lease
-	Changed              // Release, CancelWait: the row changed just before, so no ownership or wait was ended
+	Changed              // the row changed just before, so nothing was released, updated or deleted
 	Failed               // refused, or an error; Text has the reason
 	Dropped              // called off by the person or the end of the program
 	Unknown              // the lease may be ours at the service; Text says for how long

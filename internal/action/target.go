@@ -3,6 +3,8 @@ package action
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
@@ -23,16 +25,31 @@ type Target struct {
 	Absent  bool   // the primitive did not exist
 	Sum     uint64 // sources.Blob.Sum of the primitive's own data
 	Waiting bool   // Owner is a waiter
+	Used    string // the IDs of all owners, see UseOf
 }
 
 // TargetOf returns the Target of a row and one of its owners. A nil o stands for no owner.
 func TargetOf(row *sources.Row, o *sources.Owner) Target {
-	t := Target{Ref: row.Ref, Kind: row.Kind, Absent: row.Absent, Sum: row.Data.Sum, Alias: sources.AliasName(row.Alias, row.AliasHow)}
+	t := Target{Ref: row.Ref, Kind: row.Kind, Absent: row.Absent, Sum: row.Data.Sum, Alias: sources.AliasName(row.Alias, row.AliasHow), Used: UseOf(each(row.Owners))}
 	if o != nil {
 		t.Owner, t.Label, t.Fence, t.Guard = o.ID, o.Label, o.Fence, o.Guard
 		t.Mode, t.Permits = o.Mode, o.Permits
 	}
 	return t
+}
+
+// UseOf returns a text that is the same for the same owners, by their IDs in any order.
+func UseOf(ids []string) string {
+	slices.Sort(ids)
+	return strings.Join(ids, " ")
+}
+
+func each(owners []sources.Owner) []string {
+	ids := make([]string, len(owners))
+	for i := range owners {
+		ids[i] = owners[i].ID
+	}
+	return ids
 }
 
 // GoesBy reports whether the typed text is name, which stands for the target's name, or the target's alias.
@@ -56,6 +73,7 @@ const (
 	PinOwner                // also its existence and its owner, or the lack of one
 	PinGuard                // the same, for ending an ownership: an owner without a guard never matches
 	PinData                 // also its existence and its own data, whoever owns it
+	PinUse                  // also its existence and all its owners, for what ends every ownership
 	PinLease                // our own lease, even if the row does not show it
 )
 
@@ -79,6 +97,10 @@ func (t *Target) Changed(row *sources.Row, pin Pin) string {
 		return t.waiterChanged(row)
 	case pin == PinOwner || pin == PinGuard:
 		return t.ownerChanged(row, pin)
+	case pin == PinUse && t.Used != UseOf(each(row.Owners)):
+		return "its owners were others when you decided"
+	case pin == PinUse:
+		return ""
 	case pin != PinData:
 		return "nothing says what this action depends on"
 	case row.Data.Sum != t.Sum:

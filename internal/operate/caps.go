@@ -50,10 +50,13 @@ func (b *Backend) never(v action.Verb) string {
 	case v == action.CancelWait && (b.Force == nil || b.Force.Cancel == ""):
 		return "coordtop has no way to end another's wait on " + b.Type
 	case action.Of(v).Group == action.Provisions && (!b.Provisions || v == action.CreateNode && b.CreateNode == nil):
-		return b.Type + " has nothing that exists without being owned"
+		return NotProvided(b.Type)
 	}
 	return ""
 }
+
+// NotProvided returns the reason why nothing can be created, updated or deleted on a type of backend.
+func NotProvided(typ string) string { return typ + " has nothing that exists without being owned" }
 
 // manner describes for people how the source executes its actions.
 func (b *Backend) manner() []string {

@@ -90,6 +90,8 @@ func (b *Backend) notOwners(v action.Verb, row *sources.Row, ours *action.Holdin
 		if len(row.Queue.Waiters) == 0 {
 			return "no waiter is known"
 		}
+	case action.Delete:
+		return inUse(row)
 	case action.Release:
 		not := notOwned(row)
 		for i := range row.Owners {

@@ -204,7 +204,7 @@ func (n *run) force(b *Backend) {
 		n.finish(action.Changed, "it changed just before, "+not+": "+clean(err.Error()), n.op.view.ownerNow(t.Ref))
 		return
 	case !errors.Is(err, coord.ErrUncertain):
-		n.notForced(b, err)
+		n.notDone(b, err)
 		return
 	default:
 		did = "sent; whether it was done is not known"
@@ -217,8 +217,8 @@ func (n *run) force(b *Backend) {
 	n.watchForced(did, err)
 }
 
-// notForced ends a run that changed nothing.
-func (n *run) notForced(b *Backend, err error) {
+// notDone ends a run that changed nothing.
+func (n *run) notDone(b *Backend, err error) {
 	if why := whyCalledOff(n); why != nil {
 		n.finish(action.Dropped, why.Error()+": nothing was sent", sources.OwnerRef{})
 		return

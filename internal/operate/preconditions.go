@@ -90,7 +90,7 @@ func guardPossible(d *decision) error {
 }
 
 func guardOwners(d *decision) error {
-	if d.row == nil {
+	if d.row == nil || d.Force {
 		return nil
 	}
 	switch not := d.b.notOwners(d.Verb, d.row, d.ours); {

@@ -3,6 +3,7 @@ package operate
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,10 +15,16 @@ import (
 	"coordtop/sources"
 )
 
-// errOtherData reports that somebody else has changed the data while the person typed, so that it is not overwritten.
-var errOtherData = errors.New("its data is another by now, nothing was sent")
+// errOther reports that somebody else has changed the data or the owners while the person decided, so that nothing was
+// overwritten or deleted.
+var (
+	errOther       = errors.New("nothing was sent")
+	errOtherData   = fmt.Errorf("its data is another by now: %w", errOther)
+	errOtherOwners = fmt.Errorf("its owners are others by now: %w", errOther)
+)
 
-// notProvisioned returns the reason why a primitive cannot be created, updated or deleted; "" if it can.
+// notProvisioned returns the reason why a primitive cannot be created, updated or deleted, apart from its use (see
+// inUse); "" if it can.
 func notProvisioned(v action.Verb, row *sources.Row) string {
 	switch {
 	case v == action.CreateNode && !row.NoSpace:
@@ -40,8 +47,15 @@ func notProvisioned(v action.Verb, row *sources.Row) string {
 		return ""
 	case row.Ephemeral:
 		return "it is ephemeral: it ends with its last owner"
+	}
+	return ""
+}
+
+// inUse returns who owns or awaits a row; "" for nobody.
+func inUse(row *sources.Row) string {
+	switch {
 	case len(row.Owners) > 0:
-		return "owned by " + action.OwnerText(row.Owners[0].Label, row.Owners[0].ID)
+		return "owned by " + action.OwnersText(row.Owners)
 	case row.Queue.Len > 0:
 		return fmt.Sprintf("%d wait for it", row.Queue.Len)
 	}
@@ -68,6 +82,10 @@ func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.
 		}
 		e.TakesData, e.DataMax = true, b.Caps.MaxData
 	case action.Delete:
+		if r.Force {
+			e.Lines = forcedLines(name, row)
+			return
+		}
 		e.Lines = []string{
 			"Deletes " + name + ", which nobody owns and nobody waits for. The service refuses if somebody does by then.",
 			"Programs that acquire it later fail until it is created again.",
@@ -80,6 +98,31 @@ func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.
 	}
 }
 
+// forcedLines describes what deleting a primitive that is in use would do.
+func forcedLines(name string, row *sources.Row) []string {
+	lines := []string{
+		"Deletes " + name + " for all its owners and waiters. The server tells owners nothing: they go on working until they ask.",
+		"Programs that acquire it later fail until it is created again.",
+	}
+	if row == nil {
+		return lines
+	}
+	var owners, waiters []string
+	for i := range row.Owners {
+		owners = append(owners, action.OwnerText(row.Owners[i].Label, row.Owners[i].ID))
+	}
+	for i := range row.Queue.Waiters {
+		waiters = append(waiters, action.OwnerText(row.Queue.Waiters[i].Label, row.Queue.Waiters[i].ID))
+	}
+	if len(owners) > 0 {
+		lines = append(lines, fmt.Sprintf("These lose it (%d): %s.", len(owners), format.Some(owners, 10)))
+	}
+	if row.Queue.Len > 0 {
+		lines = append(lines, fmt.Sprintf("These stop waiting (%d): %s.", row.Queue.Len, format.SomeOf(waiters, 10, row.Queue.Len)))
+	}
+	return append(lines, "The owners are read once more just before; who comes in that instant loses it too.")
+}
+
 // provision runs in the goroutine of a run, and creates, updates or deletes a primitive.
 func (n *run) provision(b *Backend) {
 	ctx, cancel := context.WithTimeout(n.ctx, openWithin)
@@ -90,10 +133,14 @@ func (n *run) provision(b *Backend) {
 			n.finish(action.Dropped, why.Error()+": nothing was sent", sources.OwnerRef{})
 			return
 		}
-		if !decided(err) {
-			text = calledOff(n, text) + "; whether it was done is not known"
+		switch {
+		case errors.Is(err, errOther):
+			n.finish(action.Changed, text, sources.OwnerRef{})
+		case decided(err):
+			n.notDone(b, err)
+		default:
+			n.finish(action.Failed, calledOff(n, text)+"; whether it was done is not known", sources.OwnerRef{})
 		}
-		n.finish(action.Failed, text, sources.OwnerRef{})
 		return
 	}
 	did := map[action.Verb]string{action.Create: "created", action.Update: "updated", action.Delete: "deleted", action.CreateNode: "created"}[n.Request.Verb]
@@ -123,7 +170,7 @@ func (n *run) send(ctx context.Context, b *Backend) error {
 	case action.Create:
 		return m.Create(ctx, max(r.Limit, 1), r.Data)
 	case action.Delete:
-		return m.Delete(ctx, false)
+		return deleted(ctx, m, r)
 	case action.Update:
 		return update(ctx, m, r)
 	}
@@ -136,10 +183,48 @@ func update(ctx context.Context, m *coord.Semaphore, r action.Request) error {
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
-	if sources.NewBlob(d.Data, len(d.Data)).Sum != r.Target.Sum {
+	if sources.NewBlob(d.Data, len(d.Data)).Sum != r.Target.Sum || r.Was != "" && r.Was != SHA256(d.Data) {
 		return errOtherData
 	}
 	return m.Update(ctx, r.Data)
+}
+
+// SHA256 returns the form of Request.Was for data.
+func SHA256(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
+
+// deleted deletes the primitive; with force only if it has the owners that the person saw.
+func deleted(ctx context.Context, m *coord.Semaphore, r action.Request) error {
+	if !r.Force {
+		return m.Delete(ctx, false)
+	}
+	d, err := m.Describe(ctx)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return fmt.Errorf("%w: %w", errNotSent, err)
+	}
+	var owners []string
+	for i := range d.Owners {
+		owners = append(owners, d.Owners[i].ID)
+	}
+	if action.UseOf(owners) != r.Target.Used {
+		return errOtherOwners
+	}
+	return m.Delete(ctx, true)
+}
+
+// Read reads a primitive itself, with all its data, in a session that ends with it.
+func (o *Operator) Read(ctx context.Context, row *sources.Row) (coord.Description, error) {
+	ctx, cancel := context.WithTimeout(ctx, openWithin)
+	defer cancel()
+	driver, err := o.drivers.of(ctx, row.Ref)
+	if err != nil {
+		return coord.Description{}, err
+	}
+	session, err := coord.Open(ctx, driver, coord.SessionOptions{Description: o.options.Backends[row.Source].Identity})
+	if err != nil {
+		return coord.Description{}, err
+	}
+	defer func() { _ = o.leaveSession(session, &holding{}) }() // it owns nothing, so an error does not matter
+	return session.Semaphore(row.Name, coord.SemaphoreOptions{}).Describe(ctx)
 }
 
 // errNotSent reports that an error occurred before the request was sent.
@@ -147,7 +232,7 @@ var errNotSent = errors.New("nothing was sent")
 
 // decided reports whether it is clear from an error what the service did with the request.
 func decided(err error) bool {
-	return failure.IsAny(err, errNotSent, errOtherData, coord.ErrRefused, coord.ErrNotFound, coord.ErrInvalid, coord.ErrUnsupported, coord.ErrDataTooLong)
+	return failure.IsAny(err, errNotSent, errOther, coord.ErrRefused, coord.ErrNotFound, coord.ErrInvalid, coord.ErrUnsupported, coord.ErrDataTooLong)
 }
 
 // shows reports whether our watch shows the effect of a request.

@@ -165,7 +165,7 @@ func TestDataThatAnotherWroteMeanwhileIsKept(t *testing.T) {
 	r.until("it is there", func(*sources.State) bool { return r.row("quota").Data.Len == 3 })
 	q := r.ask(action.Update, "quota")
 	q.Data = []byte("ours")
-	if run := r.reaches(r.do(q), action.Failed); run.Text != "its data is another by now, nothing was sent" {
+	if run := r.reaches(r.do(q), action.Changed); run.Text != "its data is another by now: nothing was sent" {
 		t.Errorf("got %q", run.Text)
 	}
 	if s, err := server.Semaphore(node, "quota"); err != nil || string(s.Data) != "theirs" {
