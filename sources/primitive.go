@@ -315,6 +315,12 @@ func NewBlob(data []byte, size int) Blob {
 	return Blob{Head: shown[:min(len(shown), BlobHead)], Len: size, Sum: sum}
 }
 
+// WholeBlob returns a Blob whose Head is all of data without its secrets, for one value that a person asks for.
+func WholeBlob(data []byte) Blob {
+	shown := mask.Text(string(data))
+	return Blob{Head: shown, Len: len(shown)}
+}
+
 // PlainSum returns the Sum of a value of size bytes that begins with head and has no secrets.
 func PlainSum(head string, size int) uint64 { return sumOf(fnv.New64a(), head, size) }
 

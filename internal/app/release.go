@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/action"
+	"coordtop/internal/config"
 	"coordtop/internal/foreground"
 	"coordtop/internal/ground/format"
 	"coordtop/internal/ground/spawn"
@@ -67,37 +68,44 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 			return err
 		}
 		r := action.Request{Verb: action.Release, Target: action.TargetOf(row, owner), Reason: o.reason}
-		effect, err := op.Describe(ctx, r)
-		if err != nil {
+		if err := p.confirmed(ctx, op, c.Sources[0], &r, o.confirmation, "end this ownership"); err != nil {
 			return err
-		}
-		lines := append(effect.Lines, "It sends "+effect.Call+".")
-		if effect.Next != "" {
-			lines = append(lines, "Next: "+effect.Next+".")
-		}
-		for _, line := range lines {
-			fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", line)
-		}
-		r.Typed = effect.NeedsName
-		if !o.write || !o.yes {
-			names := effect.NeedsName
-			if r.Target.Alias != "" {
-				names += " or " + format.Clean(r.Target.Alias, 200)
-			}
-			r.Typed = typed(ctx, p.env, "Type "+names+" to end this ownership: ")
-		}
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case !r.Target.GoesBy(r.Typed, effect.NeedsName):
-			return usagef("not confirmed: nothing was sent")
-		case c.Sources[0].Protect:
-			if err := op.Arm(row.Source, row.Source); err != nil {
-				return err
-			}
 		}
 		return foreground.Release(ctx, op, hub, r, p.env.Stdout)
 	})
+}
+
+// confirmed prints what r will do, and lets the person confirm it, by the flags or by typing the name that r needs. It
+// then arms writing on a protected source. doing is what the person is asked to confirm.
+func (p *program) confirmed(ctx context.Context, op *operate.Operator, s config.Source, r *action.Request, o confirmation, doing string) error {
+	effect, err := op.Describe(ctx, *r)
+	if err != nil {
+		return err
+	}
+	lines := append(effect.Lines, "It sends "+effect.Call+".")
+	if effect.Next != "" {
+		lines = append(lines, "Next: "+effect.Next+".")
+	}
+	for _, line := range lines {
+		fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", line)
+	}
+	r.Typed = effect.NeedsName
+	if !o.write || !o.yes {
+		names := effect.NeedsName
+		if r.Target.Alias != "" {
+			names += " or " + format.Clean(r.Target.Alias, 200)
+		}
+		r.Typed = typed(ctx, p.env, "Type "+names+" to "+doing+": ")
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case !r.Target.GoesBy(r.Typed, effect.NeedsName):
+		return usagef("not confirmed: nothing was sent")
+	case s.Protect:
+		return op.Arm(s.Name, s.Name)
+	}
+	return nil
 }
 
 // typed asks the person at the terminal, and returns the typed line; "": none. It waits until ctx has ended; the

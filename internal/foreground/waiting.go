@@ -160,14 +160,9 @@ func (k *keeper) callOff(id uint64) error {
 // of Start, ErrChanged, ErrNotPossible or ErrRefused. The end of ctx stops only the watching, not a request that was
 // sent.
 func Release(ctx context.Context, op Operator, view View, r action.Request, out io.Writer) error {
-	id, err := op.Start(r)
+	run, err := done(ctx, op, r)
 	if err != nil {
 		return err
-	}
-	run := await(ctx, op, id, action.Seen)
-	if !run.Phase.Over() {
-		_ = op.Close() // the caller's own Close returns the same error; every run is over then
-		run, _ = runOf(op, id)
 	}
 	h := headless.Released{
 		Result: run.Phase.String(), Ref: r.Target.Ref, Kind: r.Target.Kind, Alias: r.Target.Alias, Detail: run.Text,
@@ -177,4 +172,31 @@ func Release(ctx context.Context, op Operator, view View, r action.Request, out 
 		h.Owners = row.Owners
 	}
 	return errors.Join(problem(run), headless.WriteReleased(out, h))
+}
+
+// done executes a request and waits for its end. If ctx ends first, it only waits for an answer that is on its way.
+func done(ctx context.Context, op Operator, r action.Request) (action.Run, error) {
+	id, err := op.Start(r)
+	if err != nil {
+		return action.Run{}, err
+	}
+	run := await(ctx, op, id, action.Seen)
+	if !run.Phase.Over() {
+		_ = op.Close() // the caller's own Close returns the same error; every run is over then
+		run, _ = runOf(op, id)
+	}
+	return run, nil
+}
+
+// Provision does the same as Release for a request that creates, changes or deletes a primitive itself.
+func Provision(ctx context.Context, op Operator, view View, r action.Request, out io.Writer) error {
+	run, err := done(ctx, op, r)
+	if err != nil {
+		return err
+	}
+	p := headless.Provisioned{Action: r.Verb.String(), Result: run.Phase.String(), Ref: r.Target.Ref, Kind: r.Target.Kind, Detail: run.Text}
+	if r.Verb != action.Delete || run.Phase != action.Seen {
+		p.Row = view.Row(view.State(), r.Target.Ref)
+	}
+	return errors.Join(problem(run), headless.WriteProvisioned(out, p))
 }

@@ -2,7 +2,7 @@
 // change. Both read the same published states and events as the board, and print text for people or JSON for
 // programs.
 //
-// It may import internal/diagnose, internal/fleet, internal/history, internal/mute, internal/notify, sources, sources/lane,
+// It may import coord, internal/diagnose, internal/fleet, internal/history, internal/mute, internal/notify, sources, sources/lane,
 // sources/origin, sources/verdict, ui/rows, internal/ground/address, internal/ground/format.
 //
 // # Text
@@ -243,6 +243,22 @@
 //	owners         the same of those that own it afterwards, as far as known
 //	detail         a sentence for people: what was seen, as the next owner and
 //	               for how long nobody owned it
+//
+// Semaphore prints one object. create, update and delete: once the result is on our watch or
+// the time for that is over:
+//
+//	v, at
+//	event          create, update, delete
+//	result         done, not seen, missed, failed, called off, not known: as of
+//	               release
+//	source, namespace, kind, name
+//	limit, data    as of get, afterwards; null: it is gone or not seen
+//	detail         a sentence for people; null: none
+//
+// describe: v, at, and a primitive as get prints it, but with data in full, and
+//
+//	data_sha256    SHA-256 of data in hex, for --if-data-sha; null: a part of
+//	               data is *** because it is secret
 //
 // History prints one object a line: what is recorded of each primitive, the oldest first:
 //

@@ -19,10 +19,12 @@ const (
 	OfHold  Part = "Acquire and campaign print "
 
 	OfRelease Part = "Release prints "
-	OfHistory Part = "History prints "
-	OfWhy     Part = "Why prints "
-	OfOwners  Part = "Owners prints "
-	OfNotice  Part = "A notification is "
+
+	OfProvision Part = "Semaphore prints "
+	OfHistory   Part = "History prints "
+	OfWhy       Part = "Why prints "
+	OfOwners    Part = "Owners prints "
+	OfNotice    Part = "A notification is "
 )
 
 // JSONHelp returns the documentation of the JSON for people, from the package's own doc.go: two copies
@@ -34,7 +36,7 @@ func JSONHelp(part Part) string {
 	wanted := true
 	for line := range strings.Lines(text) {
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "//"), " ")
-		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfHistory, OfWhy, OfOwners, OfNotice} {
+		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfProvision, OfHistory, OfWhy, OfOwners, OfNotice} {
 			if strings.HasPrefix(line, string(p)) {
 				wanted = part == "" || part == p
 			}

@@ -59,6 +59,9 @@ type Prepared struct {
 	// Selects reports whether the source would show a primitive that an earlier run recorded. Nil: it
 	// would, or it lists all selected primitives, owned or not.
 	Selects func(*sources.Primitive) bool
+	// Named returns a source that has only the primitive with a name, with or without its space before it, whether or
+	// not that exists. ok is false if the space is not clear. Nil: nothing exists without an owner.
+	Named func(name string) (_ config.Source, space string, ok bool)
 }
 
 // Config returns the backends for package config.

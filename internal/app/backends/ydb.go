@@ -88,7 +88,10 @@ func fromYDB(s *config.Source, env config.Lookup) {
 func ydbSource(h Host, s config.Source, _ map[string]string) (Prepared, error) {
 	open := func(secret string) (sources.Source, error) { return openYDB(s, secret, h.Logger(), h.State) }
 	_, err := openYDB(s, "", nil, h.State)
-	return Prepared{Open: open, Space: ydbSpace(s), Names: func(ctx context.Context) []string { return ydbKnown(ctx, s, h.State) }}, err
+	return Prepared{
+		Open: open, Space: ydbSpace(s), Names: func(ctx context.Context) []string { return ydbKnown(ctx, s, h.State) },
+		Named: func(name string) (config.Source, string, bool) { return ydbNamed(s, name) },
+	}, err
 }
 
 // ydbClient reads the URL and adds the settings of the config.
@@ -228,8 +231,11 @@ func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 	}
 	b.Force = ydbForce(s)
 	b.Call = func(r action.Request) string {
-		if r.Verb == action.Release {
+		switch {
+		case r.Verb == action.Release:
 			return ydbForceCall(s, r.Target)
+		case r.Force:
+			return "describe_semaphore " + strconv.Quote(r.Target.Ref.Name) + ", delete_semaphore " + strconv.Quote(r.Target.Ref.Name) + " with force"
 		}
 		return sent(ydbcoord.Options{}.Wire)(r)
 	}
