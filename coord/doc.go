@@ -172,4 +172,90 @@
 //   - Every retry has a pause that grows with jitter. No error's text is read.
 //   - A result is one of these: a lease; ok is false; an error that wraps a sentinel, a context's error, or the
 //     driver's error.
+//
+// # Coming from another client
+//
+// On the left are the public names of four clients, on the right those that take their place. Times are durations here.
+//
+//	@ydbjs/coordination 6.2           here
+//	CoordinationClient                ydbcoord.New; for several nodes ydbcoord.NewClient and ydbcoord.Client.Driver
+//	createNode alterNode              ydbcoord.Nodes.Create ydbcoord.Nodes.Alter, with all settings of a node
+//	describeNode dropNode             ydbcoord.Nodes.Describe ydbcoord.Nodes.Drop
+//	createSession                     coord.Open; its ctx bounds only the opening
+//	openSession withSession           coord.Sessions coord.WithSession
+//	recoveryWindow                    coord.SessionOptions.TTL ydbcoord.Options.TTL (10 s, theirs 30 s)
+//	description startTimeout          coord.SessionOptions.Description coord.SessionOptions.StartTimeout
+//	retryBackoff                      coord.SessionOptions.Retry
+//	sessionId status                  coord.Session.ID coord.Session.State
+//	session.signal                    coord.Session.Context with its cause
+//	waitReady                         not needed: coord.Open returns an open session; coord.SessionOptions.OnState
+//	close destroy                     coord.Session.Close coord.Session.Abandon
+//	semaphore mutex election          coord.Session.Semaphore coord.Session.Mutex coord.Session.Election
+//	semaphore.create update delete    coord.Semaphore.Create coord.Semaphore.Update coord.Semaphore.Delete
+//	acquire tryAcquire                coord.Semaphore.Acquire coord.Semaphore.TryAcquire coord.WithPermits
+//	release                           coord.Lease.Release
+//	describe watch owners waiters     coord.Semaphore.Describe coord.Semaphore.Watch, always with both
+//	limit count data                  arguments; coord.SemaphoreOptions.Data for an owner's
+//	ephemeral waitTimeout force       coord.SemaphoreOptions.Ephemeral coord.SemaphoreOptions.Wait; an argument of Delete
+//	lock tryLock                      coord.Mutex.Lock coord.Mutex.TryLock coord.WithLock
+//	lease.signal                      coord.Lease.Context, which also ends with the session; coord.Lease.Check
+//	campaign                          coord.Election.Campaign; again and again coord.Candidate coord.Lead
+//	leader observe isMe               coord.Election.Leader coord.Election.Observe coord.Leader.IsMe
+//	leader.signal                     coord.Leader.Context
+//	proclaim resign                   coord.Term.Proclaim coord.Term.Resign; ydbcoord.Options.MirrorProclamations
+//	leadership.signal                 coord.Term.Context
+//	TryAcquireMissError               ok is false; coord.ErrNotAcquired if a Wait ran out
+//	isTryAcquireMiss                  the same
+//	LeaseReleasedError                coord.ErrReleased
+//	SessionClosedError                coord.ErrClosed
+//	SessionExpiredError               coord.ErrExpired coord.ErrLost
+//	LeaderChangedError                coord.ErrLeaderChanged
+//	ObservationEndedError             coord.ErrObservationEnded
+//	YDBError                          ydbcoord.StatusError
+//
+//	LeaderService                     here
+//	new LeaderService(key)            coord.NewCandidate for the name rediscoord.LeaderKey(prefix, key)
+//	ttlMs renewalIntervalMs           rediscoord.Options.TTL coord.SessionOptions.RenewEvery
+//	retryDelayMs                      rediscoord.Options.RetryDelay
+//	setBecameLeaderCallback           coord.LeadOptions.OnElected
+//	setLostLeaderCallback             coord.LeadOptions.OnLost
+//	isLeader start stop               coord.Candidate.Leading coord.Candidate.Run coord.Candidate.Stop
+//	MUTEX_REDIS_* REDIS_*             rediscoord.FromEnvironment rediscoord.PrefixFromEnvironment
+//	withMutex                         coord.WithLock with the name rediscoord.MutexKey(prefix, parts...)
+//
+//	@platformatic/leader 0.2          here
+//	pool                              pgcoord.New with an address; each claim has a connection of its own
+//	lock                              the name, "4242"; other names by pgcoord.Options.Scheme
+//	poll                              pgcoord.Options.Poll; without it a claim stands in the server's queue
+//	channels onNotification           pgcoord.Options.Channels pgcoord.Listener.Handle, with the text (theirs: JSON)
+//	log                               coord.SessionOptions.Log
+//	onLeadershipChange                coord.LeadOptions.OnElected for true, coord.LeadOptions.OnLost for false
+//	start stop isLeader               coord.Candidate.Run coord.Candidate.Stop coord.Candidate.Leading
+//	notify                            pgcoord.Driver.Notify, by anybody
+//
+//	dflockd-client 1.11               here
+//	DistributedLock                   coord.Session.Mutex with dflockcoord.New
+//	DistributedSemaphore limit        coord.Session.Semaphore coord.SemaphoreOptions.Limit
+//	key                               the name
+//	acquireTimeoutS                   coord.MutexOptions.Wait coord.SemaphoreOptions.Wait (no limit, theirs 10 s)
+//	leaseTtlS renewRatio              dflockcoord.Options.Lease dflockcoord.Options.RenewEvery
+//	servers host port                 dflockcoord.ClientOptions.Servers
+//	shardingStrategy stableHashShard  dflockcoord.Options.Shard dflockwire.Shard
+//	tls auth                          dflockcoord.ClientOptions.TLS dflockcoord.ClientOptions.Secret
+//	connectTimeoutMs                  dflockcoord.ClientOptions.ConnectTimeout
+//	socketTimeoutMs                   dflockcoord.ClientOptions.AnswerTimeout; the server's: dflockcoord.Options.IdleCut
+//	onLockLost                        dflockcoord.Options.OnLost; coord.Lease.Context
+//	acquire release                   coord.Mutex.Lock coord.Lease.Release; acquire's force is not needed
+//	enqueue wait                      coord.Mutex.Enqueue coord.QueuePlace.Wait coord.QueuePlace.Leave
+//	withLock                          coord.WithLock coord.WithPermits
+//	close                             coord.Lease.Release; coord.Lease.Abandon leaves the lease to its end
+//	token lease                       dflockcoord.Options.OnGranted coord.Lease.Valid
+//	acquire renew release enqueue     dflockwire.Conn.Acquire dflockwire.Conn.Renew dflockwire.Conn.Release
+//	waitForLock semAcquire semRenew   dflockwire.Conn.Enqueue dflockwire.Conn.Wait; dflockwire.Key.Semaphore for the
+//	semRelease semEnqueue             names that begin with sem. dflockwire.Dialer.Connect makes the connection
+//	semWaitForLock                    the same
+//	stats                             dflockwire.Conn.Stats dflockwire.Stats dflockwire.Entry
+//	LockError                         dflockwire.Refusal
+//	AcquireTimeoutError AuthError     coord.ErrNotAcquired; dflockwire.ErrAuth, which is coord.ErrRefused as well
+//	SignalConnection publish          none: these are messages, which servers from 2.0 on do not have
 package coord

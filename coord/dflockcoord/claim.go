@@ -332,6 +332,9 @@ func (p *place) adopt(ctx context.Context, w coord.Window) (*grant, error) {
 		return nil, errSessionOver
 	}
 	p.end()
+	if granted := p.s.driver.options.OnGranted; granted != nil {
+		granted(p.key.Name, slices.Clone(p.nonces))
+	}
 	p.s.Start(p.s.cut, g.watch) // ends with the grant
 	return g, nil
 }

@@ -77,7 +77,8 @@ func TestLeaseEndsAtOnceWithItsConnection(t *testing.T) {
 	bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server) {
 		var lost atomic.Int32
 		var nonce, key string
-		d := driver(t, client(s), dflockcoord.Options{OnLost: func(k, n string, cause error) {
+		granted := map[string][]string{}
+		d := driver(t, client(s), dflockcoord.Options{OnGranted: func(k string, nonces []string) { granted[k] = nonces }, OnLost: func(k, n string, cause error) {
 			lost.Add(1)
 			key, nonce = k, n
 			is(t, "what OnLost is told", cause, dflockwire.ErrHungUp)
@@ -85,6 +86,9 @@ func TestLeaseEndsAtOnceWithItsConnection(t *testing.T) {
 		l := lock(t, session(t, d, coord.SessionOptions{TTL: time.Minute}), "k")
 		e, err := s.Entry("k")
 		noError(t, err)
+		if got := granted["k"]; len(got) != 1 || got[0] != e.Owners[0].Nonce {
+			t.Errorf("OnGranted was called with %d nonces", len(got))
+		}
 		begin := time.Now()
 		s.Cut()
 		<-l.Context().Done()

@@ -75,6 +75,9 @@ type Options struct {
 	LongestWait time.Duration
 	// Shard returns the index of a key's server, from 0 to servers-1. If it is nil, dflockwire.Shard is used.
 	Shard func(key string, servers int) int
+	// OnGranted is called once for each grant, with a nonce for each permit, before the claim returns. Whoever has a
+	// nonce can release its permit. It must not block. It may be nil.
+	OnGranted func(key string, nonces []string)
 	// OnLost is called once for each grant that the server ended or whose connection ended. It must not block. It may
 	// be nil.
 	OnLost func(key, nonce string, cause error)

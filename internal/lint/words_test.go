@@ -59,6 +59,7 @@ func banned() []bannedWord {
 			"internal/lint", "internal/config", "ui/filter", "internal/ground/mask", // of a parser
 			"coord/ydbcoord", "sources/ydbsource", "internal/emulator/*", "internal/app", "internal/app/backends", // what YDB calls a login
 			"coord/dflockwire", "coord/dflockcoord", // and dflockd its shared secret, --auth-token
+			"coord", // and its client a nonce: the table in coord/doc.go
 		}},
 		// Words that were names in coord and its drivers and that nobody would search for.
 		{"desk", "observer", []string{"internal/app", "internal/ground/legible", "internal/ground/mask", "internal/operate"}}, // what people sit at
