@@ -22,6 +22,8 @@
 //		lease.Release(ctx)
 //	}
 //
+// A whole program, for each backend, is in testdata/outside.
+//
 // A Session is a presence on the service; a Lease is a grant and the time it may be
 // trusted; a Term is the lease of a leader. Candidate and Lead campaign again and
 // again over as many sessions as that takes.
