@@ -30,6 +30,9 @@ type Driver struct {
 // New returns a driver. It does not connect. It returns an error if the options are contradictory or a certificate
 // cannot be read.
 func New(c ClientOptions, o Options) (*Driver, error) {
+	if c.OwnSharding && len(c.Servers) > 1 && o.Shard == nil {
+		return nil, fmt.Errorf("%w: the server of a key is not known without a Shard function", coord.ErrInvalid)
+	}
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err

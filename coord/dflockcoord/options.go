@@ -35,6 +35,9 @@ type ClientOptions struct {
 	// Lease, Renew and IdleCut are parameters of a URL for drivers and sources: the lease of a grant, the pause between
 	// two renewals, and the --read-timeout of the servers. 0: not set.
 	Lease, Renew, IdleCut time.Duration
+	// OwnSharding reports whether clients choose the server of a key by a function of their own instead of by the hash of
+	// the key. A driver of several servers then needs Options.Shard.
+	OwnSharding bool
 	// Dial makes the network connections. If it is nil, they are TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
@@ -62,8 +65,8 @@ func (o ClientOptions) Dialers() ([]dflockwire.Dialer, error) {
 type Options struct {
 	// Lease is the lease of sessions that ask for no TTL. 0: the server's default, which is 33 s unless configured.
 	Lease time.Duration
-	// RenewEvery is the longest pause between two renewals of sessions that set none. The default, and the maximum, is half of the window. The
-	// core renews earlier if there would be no time for a second try.
+	// RenewEvery is the longest pause between two renewals of sessions that set none. The default, and the maximum, is
+	// half of the window. The core renews earlier if there would be no time for a second try.
 	RenewEvery time.Duration
 	// IdleCut is the --read-timeout of the servers. 0: 23 s.
 	IdleCut time.Duration
@@ -111,9 +114,9 @@ func (o Options) withDefaults() (Options, error) {
 //	dflockd://[:token@]host[:6388],host...
 //
 // or the same with dflockds for TLS. Parameters: dial_timeout and read_timeout (for example 1.5s), lease (whole
-// seconds), renew and idle, which is the --read-timeout of the servers, and with TLS ca, cert, key (files) and
-// server_name. An unknown parameter is an error. The auth token is percent-decoded. No
-// error repeats anything of the URL but the names of known parameters.
+// seconds), renew and idle, which is the --read-timeout of the servers, sharding (crc32 or custom), and with TLS ca,
+// cert, key (files) and server_name. An unknown parameter is an error that wraps address.ErrParameter. The auth token
+// is percent-decoded. No error repeats anything of the URL but the names of known parameters.
 func ParseURL(raw string) (ClientOptions, error) {
 	o, err := parseURL(raw)
 	if err != nil {
@@ -160,10 +163,14 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 		o.Renew, err = address.Timeout(name, value)
 	case "idle":
 		o.IdleCut, err = address.Timeout(name, value)
+	case "sharding":
+		if o.OwnSharding = value == "custom"; !o.OwnSharding && value != "crc32" {
+			err = errors.New("sharding= is crc32, as clients do by default, or custom: by a function of their own")
+		}
 	case "ca", "cert", "key", "server_name":
 		return o.TLSFiles.Set(name, value, "dflockds instead of dflockd")
 	default:
-		return fmt.Errorf("%w: of the connection there are dial_timeout, read_timeout, lease, renew, idle and with dflockds ca, cert, key, server_name", address.ErrParameter)
+		return fmt.Errorf("%w: of the connection there are dial_timeout, read_timeout, lease, renew, idle, sharding and with dflockds ca, cert, key, server_name", address.ErrParameter)
 	}
 	return err
 }

@@ -9,7 +9,8 @@
 // and pauses of its own. A server that cannot be read is stale, with the reason (Change.Down), while the others are
 // still read. When none is left and one cannot be connected again, the link ends with the reason. Clients choose the
 // server of a key by its hash and their list of servers (dflockwire.Shard). A key on another server than our list gives
-// is flagged, because some client has another list.
+// is flagged, because some client has another list. If clients use a function of their own (ClientOptions.OwnSharding),
+// nothing is flagged, and a key that is selected by its whole name has a row on each server.
 //
 // # What stats reports, and what follows
 //

@@ -71,9 +71,14 @@ func (o Options) withDefaults() (Options, error) {
 // mostKeys returns how many keys of one server are watched at most.
 func (o *Options) mostKeys() int { return mostKeys / len(o.Client.Servers) }
 
-// home returns the server that a key belongs to.
-func (o *Options) home(key string) string {
-	return o.Client.Servers[dflockwire.Shard(key, len(o.Client.Servers))]
+// elsewhere returns the server that a key belongs to by its hash, if that is not the server here. It returns "" if it is,
+// or if clients choose the server by a function of their own.
+func (o *Options) elsewhere(key, here string) string {
+	home := o.Client.Servers[dflockwire.Shard(key, len(o.Client.Servers))]
+	if home == here || o.Client.OwnSharding {
+		return ""
+	}
+	return home
 }
 
 // find returns the selection of a key: one by its whole name, else the first matching pattern.

@@ -51,7 +51,7 @@ func newTable(o *Options, space string) *table {
 	t := &table{o: o, space: space, rows: map[string]*row{}, owners: map[uint64]bool{}, longest: longestPoll, memory: usualMemory}
 	for _, s := range o.Selections {
 		name, exact := glob.Pattern(s.Pattern).Literal()
-		if _, twice := t.rows[name]; exact && !twice && o.home(name) == space {
+		if _, twice := t.rows[name]; exact && !twice && o.elsewhere(name, space) == "" {
 			t.rows[name] = &row{name: name, rule: s, exact: true, use: use{semaphore: s.Kind == sources.KindSemaphore}}
 		}
 	}
@@ -204,7 +204,7 @@ func (t *table) ownerOf(r *row) sources.Owner {
 		ID: id, Session: id, Label: id, Permits: 1, Guard: id + " of " + t.incarnation(),
 		Lease: r.lease.length(), Renewed: r.lease.renewed, Expires: r.lease.told,
 	}
-	if home := t.o.home(r.name); home != t.space {
+	if home := t.o.elsewhere(r.name, t.space); home != "" {
 		o.Attrs = []sources.Attr{{Key: sources.WrongServer, Value: "its hash says " + home, Odd: true}}
 	}
 	return o
@@ -290,11 +290,9 @@ func (t *table) list(e *dflockwire.Entry) {
 			t.rows[name] = r
 		}
 	}
-	if len(t.o.Client.Servers) > 1 {
-		if key := string(e.Key); t.o.home(key) != t.space {
-			t.strays++
-			t.stray = key
-		}
+	if key := string(e.Key); t.o.elsewhere(key, t.space) != "" {
+		t.strays++
+		t.stray = key
 	}
 	if l.limit == 0 && r.semaphore {
 		l.limit = r.limit

@@ -38,7 +38,7 @@ func dflockd() Backend {
 			},
 			Docs: config.Docs{
 				Example: "dflockd://localhost:6388", Select: "?keys=app/*",
-				Help: "?keys=PATTERN, ?election=PATTERN, ?mutex=PATTERN and ?semaphore=PATTERN; without that, every key is shown. ?lease=30s, ?renew=1s and ?idle=23s are for claims: idle is the --read-timeout of the servers",
+				Help: "?keys=PATTERN, ?election=PATTERN, ?mutex=PATTERN and ?semaphore=PATTERN; without that, every key is shown. ?lease=30s, ?renew=1s and ?idle=23s are for claims: idle is the --read-timeout of the servers; ?sharding=custom: clients choose the server of a key by a function of their own, not by its crc32",
 			},
 		},
 		ListsOwned: true, Source: dflockdSource, Driver: dflockdDriver,
