@@ -26,6 +26,9 @@ type Program struct {
 	Args  []string // the first is the path of the program, or its name in $PATH
 	Stdin []byte
 	Most  int // bytes of output that are wanted; 0: none, and the output is discarded
+
+	Environ []string // nil: that of this process
+	Output  *os.File // gets all that the program prints, if Most is 0; nil: nobody does
 }
 
 // Mark returns a variable that the environment of each program has which this process starts, and of its child
@@ -46,6 +49,10 @@ func run(ctx context.Context, p *Program) ([]byte, error) {
 	cmd.SysProcAttr, cmd.WaitDelay = newSession(), grace
 	cmd.Env = append(os.Environ(), Mark())
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	cmd.Env = p.Environ
+	if p.Output != nil {
+		cmd.Stdout, cmd.Stderr = p.Output, p.Output
+	}
 	if len(p.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(p.Stdin)
 	}
