@@ -90,7 +90,12 @@ func (o SessionOptions) marginOf(valid time.Duration) time.Duration {
 	if o.Margin > 0 {
 		return o.Margin
 	}
-	return min(max(valid/20, 100*time.Millisecond), valid/4)
+	return DefaultMargin(valid)
+}
+
+// DefaultMargin returns the margin of a window if SessionOptions.Margin is 0.
+func DefaultMargin(window time.Duration) time.Duration {
+	return min(max(window/20, 100*time.Millisecond), window/4)
 }
 
 // Check returns ErrInvalid for options that no driver can keep.
