@@ -52,6 +52,9 @@ type Prepared struct {
 	Open  func(secret string) (sources.Source, error)
 	Check func() error // finds problems without connecting; nil: Open does that
 	Space string       // the one that the URL selects; "": any
+	// Place returns the space and the name of the primitive that a person means by NAME or SPACE/NAME. It asks no
+	// server. The error is about a name that may mean several.
+	Place func(name string) (space, key string, err error)
 	// Names returns the remembered names of a server that lists none, in the form for a URL. Nil: none are
 	// remembered.
 	Names func(context.Context) []string

@@ -79,7 +79,7 @@ func dflockdOptions(s config.Source) (o dflocksource.Options, many bool, err err
 
 func dflockdSource(_ Host, s config.Source, _ map[string]string) (Prepared, error) {
 	o, many, err := dflockdOptions(s)
-	p := Prepared{Many: many, Selects: selecting(s.Watch)}
+	p := Prepared{Many: many, Selects: selecting(s.Watch), Place: placed(o.Client.Servers...)} // without a server the hash of the key selects it
 	p.Open = func(password string) (sources.Source, error) {
 		o := o
 		o.Client.Secret = cmp.Or(password, o.Client.Secret)

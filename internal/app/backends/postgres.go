@@ -47,9 +47,9 @@ func postgres() Backend {
 }
 
 func postgresSource(h Host, s config.Source, names map[string]string) (Prepared, error) {
-	o := postgresOptions(s, names)
+	o, database := postgresOptions(s, names), strings.TrimPrefix(urlOf(s).Path, "/")
 	return Prepared{
-		Space: strings.TrimPrefix(urlOf(s).Path, "/"),
+		Space: database, Place: postgresPlace(database),
 		Open: func(password string) (_ sources.Source, err error) {
 			o := o
 			if o.TLS, err = postgresTLS(h, o.URL, s.TLS); err != nil {
@@ -59,6 +59,20 @@ func postgresSource(h Host, s config.Source, names map[string]string) (Prepared,
 			return pgsource.New(o)
 		},
 	}, errors.Join(checkPostgres(s, names), postgresFiles(h.Lookup, o.URL))
+}
+
+// postgresPlace also takes the name of another database before a number: a number has no slash.
+func postgresPlace(database string) func(name string) (space, key string, err error) {
+	place := placed(database)
+	return func(name string) (space, key string, err error) {
+		space, key, err = place(name)
+		if i := strings.LastIndexByte(key, '/'); i > 0 {
+			if _, named, err := pgcoord.ParseKey(key[i+1:]); err == nil && !named {
+				return key[:i], key[i+1:], nil
+			}
+		}
+		return space, key, err
+	}
 }
 
 // postgresOptions returns the options of a source but for the password and the TLS files, which each connection reads

@@ -86,7 +86,7 @@ func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
 func redisSource(h Host, s config.Source, _ map[string]string) (Prepared, error) {
 	client, err := redisClient(s)
 	many, wrong := patterns(s.Watch)
-	p := Prepared{Space: strconv.Itoa(client.DB), Many: many, Selects: selecting(s.Watch), Check: client.Check}
+	p := Prepared{Space: strconv.Itoa(client.DB), Many: many, Selects: selecting(s.Watch), Check: client.Check, Place: placed(strconv.Itoa(client.DB))}
 	p.Open = func(password string) (sources.Source, error) {
 		o := redissource.Options{
 			Name: s.Name, Client: client, Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax, Labels: s.Labels,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"coordtop/coord"
@@ -30,6 +31,23 @@ func patternParameter[O any](parse func(raw string) (O, error), more ...string) 
 			err = fmt.Errorf("%s=: %w", key, wrong)
 		}
 		return true, err
+	}
+}
+
+// placed returns a Prepared.Place for some spaces. A name without a space is in the only one, in "" if there are several.
+func placed(spaces ...string) func(name string) (space, key string, err error) {
+	return func(name string) (space, key string, err error) {
+		key = name
+		if len(spaces) == 1 {
+			space = spaces[0]
+		}
+		longest := 0
+		for _, s := range spaces {
+			if rest, ok := strings.CutPrefix(strings.TrimPrefix(name, "/"), strings.TrimPrefix(s, "/")+"/"); ok && rest != "" && len(s) > longest {
+				space, key, longest = s, rest, len(s)
+			}
+		}
+		return space, key, nil
 	}
 }
 

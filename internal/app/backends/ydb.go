@@ -89,7 +89,7 @@ func ydbSource(h Host, s config.Source, _ map[string]string) (Prepared, error) {
 	open := func(secret string) (sources.Source, error) { return openYDB(s, secret, h.Logger(), h.State) }
 	_, err := openYDB(s, "", nil, h.State)
 	return Prepared{
-		Open: open, Space: ydbSpace(s), Names: func(ctx context.Context) []string { return ydbKnown(ctx, s, h.State) },
+		Open: open, Space: ydbSpace(s), Place: ydbPlace(s), Names: func(ctx context.Context) []string { return ydbKnown(ctx, s, h.State) },
 		Named: func(name string) (config.Source, string, bool) { return ydbNamed(s, name) },
 	}, err
 }

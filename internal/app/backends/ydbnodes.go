@@ -1,6 +1,7 @@
 package backends
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -30,6 +31,18 @@ func ydbNodes(s config.Source) (nodes []string) {
 		add(f.Node)
 	}
 	return nodes
+}
+
+// ydbPlace needs the path of the node in the name if the source has several.
+func ydbPlace(s config.Source) func(name string) (space, key string, err error) {
+	nodes := ydbNodes(s)
+	place := placed(nodes...)
+	return func(name string) (space, key string, err error) {
+		if space, key, err = place(name); space == "" {
+			err = fmt.Errorf("write the path of the coordination node before the name, one of %s", strings.Join(nodes, ", "))
+		}
+		return space, key, err
+	}
 }
 
 // ydbNamed returns a source that watches one semaphore alone, by the path of its node and its name. Without a path it
