@@ -101,6 +101,12 @@ func (k *keeper) tell(run action.Run, own *action.Holding) {
 	fmt.Fprintf(k.Err, "coordtop: %s\n", text)
 }
 
+// WaitingText describes for people the owners that a claim waits for. place is our place in the queue, 0 if it is not
+// known; with atMost it is only the upper bound.
+func WaitingText(row *sources.Row, place int, atMost bool) string {
+	return waitingText(row, action.Run{Place: place, AtMost: atMost}, &action.Holding{})
+}
+
 func waitingText(row *sources.Row, run action.Run, own *action.Holding) string {
 	does := "owned"
 	if row.Kind == sources.KindElection {

@@ -61,9 +61,9 @@ func (h *holding) show() action.Holding {
 	return s
 }
 
-// placeIn returns our place in the row's queue, from 1; 0 if it is not known. It compares labels, because we do not
+// PlaceIn returns our place in the row's queue, from 1; 0 if it is not known. It compares labels, because we do not
 // know our ID while we wait.
-func placeIn(row *sources.Row, identity string) int {
+func PlaceIn(row *sources.Row, identity string) int {
 	if row == nil || identity == "" {
 		return 0
 	}
@@ -75,7 +75,7 @@ func placeIn(row *sources.Row, identity string) int {
 // placeLocked returns our place in the row's queue, from 1; 0 if it is not known. atMost reports whether we may have an
 // earlier place: some services report only the length of the queue, which is the upper bound of our place.
 func (h *holding) placeLocked(row *sources.Row, identity string) (place int, atMost bool) {
-	if place = placeIn(row, identity); place > 0 || h.place == 0 {
+	if place = PlaceIn(row, identity); place > 0 || h.place == 0 {
 		return place, false
 	}
 	if row != nil && row.Queue.At.After(h.told) {

@@ -18,20 +18,26 @@ func (n *run) begin(b *Backend, call string) error {
 	if n.op.options.Audit == nil {
 		return fmt.Errorf("%w: there is nowhere to write it, nothing was sent", ErrNoAudit)
 	}
-	t := n.Request.Target
-	n.record = Record{
-		At: time.Now().UTC(), ID: n.op.options.Audit.id(), Stage: Before, Action: n.Request.Verb.String(), Login: b.Login,
-		Address: b.Address, Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name, Alias: t.Alias,
-		OwnerBefore: t.Owner, LabelBefore: t.Label, FenceBefore: fence(t.Fence),
-		Reason: n.Request.Reason, Call: format.Clean(call, 2000),
-	}
-	if n.Request.Mode == sources.Shared {
-		n.record.Mode = n.Request.Mode.String()
-	}
+	n.record = b.record(n.op.options.Audit.id(), n.Request, call)
 	if err := n.op.options.Audit.Write(n.op.life, n.record); err != nil {
 		return fmt.Errorf("%w: nothing was sent", err)
 	}
 	return nil
+}
+
+// record returns the first line of a request. call describes what is sent.
+func (b *Backend) record(id string, r action.Request, call string) Record {
+	t := r.Target
+	record := Record{
+		At: time.Now().UTC(), ID: id, Stage: Before, Action: r.Verb.String(), Login: b.Login,
+		Address: b.Address, Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name, Alias: t.Alias,
+		OwnerBefore: t.Owner, LabelBefore: t.Label, FenceBefore: fence(t.Fence),
+		Reason: r.Reason, Call: format.Clean(call, 2000),
+	}
+	if r.Mode == sources.Shared {
+		record.Mode = r.Mode.String()
+	}
+	return record
 }
 
 func fence(n uint64) string {

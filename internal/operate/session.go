@@ -41,8 +41,8 @@ func (b *Backend) SessionOptions(w action.Session) (coord.SessionOptions, error)
 // lease returns the length of the lease that a request asks for.
 func (b *Backend) lease(r action.Request) time.Duration { return cmp.Or(r.Session.Lease, b.Lease) }
 
-// label returns our label for others in a session with the wishes w.
-func (b *Backend) label(w action.Session) string {
+// Label returns our label for others in a session with the wishes w.
+func (b *Backend) Label(w action.Session) string {
 	if b.Nameless { // others know us by our data
 		return b.Identity
 	}

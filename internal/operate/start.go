@@ -112,7 +112,7 @@ func (n *run) bodyLocked(b *Backend) func() {
 		return func() { n.provision(b) }
 	case action.Acquire, action.Try, action.Campaign:
 		h = newHolding(n, n.op.options.Now())
-		h.label = b.label(n.Request.Session)
+		h.label = b.Label(n.Request.Session)
 		n.op.held = append(n.op.held, h)
 		return func() { n.take(h, b) }
 	}
