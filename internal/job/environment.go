@@ -16,15 +16,21 @@ const (
 	FileVariable = "COORDTOP_DEADLINE_FILE"
 )
 
-// environment returns the environment of the command. What a command around ours has put there is gone.
+// environment returns the environment of the command.
 func environment(o Options, deadlineFile string) []string {
-	env := slices.DeleteFunc(slices.Clone(o.Env), func(v string) bool {
+	return append(Environ(o.Env, o.Name, o.Owner, o.Fence), FileVariable+"="+deadlineFile)
+}
+
+// Environ returns env with the variables about a lease, but for the deadline file. What a command around ours has put
+// there is gone.
+func Environ(env []string, name, owner string, fence uint64) []string {
+	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return slices.Contains([]string{nameVariable, ownerVariable, fenceVariable, FileVariable}, name)
 	})
-	env = append(env, nameVariable+"="+o.Name, ownerVariable+"="+o.Owner, FileVariable+"="+deadlineFile)
-	if o.Fence > 0 {
-		env = append(env, fenceVariable+"="+strconv.FormatUint(o.Fence, 10))
+	env = append(env, nameVariable+"="+name, ownerVariable+"="+owner)
+	if fence > 0 {
+		env = append(env, fenceVariable+"="+strconv.FormatUint(fence, 10))
 	}
 	return env
 }
