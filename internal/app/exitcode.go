@@ -66,7 +66,10 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 func exitCode(err error) int {
 	var usage usageError
 	var problems *config.Problems
+	var own *ending
 	switch {
+	case errors.As(err, &own):
+		return own.code
 	case err == nil, errors.Is(err, syscall.EPIPE):
 		return exitOK // the reader of our output needs no more of it
 	case errors.As(err, &usage), errors.As(err, &problems), errors.Is(err, headless.ErrAmbiguous):
@@ -108,6 +111,9 @@ func (p *program) report(ctx context.Context, err error) int {
 		return code
 	}
 	text := err.Error()
+	if text == "" {
+		return code
+	}
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}

@@ -36,8 +36,15 @@ func holds(t *testing.T, args ...string) *kept {
 // holdsWith starts one as a process, with a config file unless that is empty.
 func holdsWith(t *testing.T, file string, args ...string) *kept {
 	t.Helper()
+	return holdsIn(t, nil, file, args...)
+}
+
+// holdsIn starts one as a process, with more variables.
+func holdsIn(t *testing.T, environ []string, file string, args ...string) *kept {
+	t.Helper()
 	h := &kept{t: t, cmd: command(t, args...), out: newStream(), errs: newStream()}
 	h.cmd.Stdout, h.cmd.Stderr = h.out, h.errs
+	h.cmd.Env = append(h.cmd.Env, environ...)
 	if file != "" {
 		path := filepath.Join(t.TempDir(), "config.yaml")
 		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {

@@ -103,7 +103,7 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		takes := map[string]string{
-			"int": "a whole number", "uint64": "a whole number from 0 on", "bool": "true or false",
+			"int": "a whole number", "uint64": "a whole number from 0 on", "bool": "true or false", "uint8": "a whole number from 0 to 255",
 		}[invalid.GetFlag().Value.Type()]
 		if takes == "" { // a type of flags.go, whose error tells that
 			return fmt.Errorf("--%s: %w", invalid.GetFlag().Name, invalid.Unwrap())
@@ -157,6 +157,7 @@ func (p *program) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&p.settings.file, "config", "", "read FILE instead of the usual config file")
 	reading := []*cobra.Command{ // they take URLs and names of sources, as root does
 		p.getCommand(), p.whyCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(),
+		p.lockCommand(), p.electCommand(),
 		p.recordCommand(), p.doctorCommand(),
 	}
 	root.AddCommand(reading...)
