@@ -2,7 +2,6 @@ package app
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,7 +16,7 @@ import (
 // runsUnder starts lock or elect as a process, with a config file unless that is empty.
 func runsUnder(t *testing.T, file string, args ...string) *kept {
 	t.Helper()
-	h := holdsIn(t, []string{"PATH=" + os.Getenv("PATH")}, file, args...)
+	h := holdsIn(t, shellPath(), file, args...)
 	if err := h.in.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +50,7 @@ func TestLockRunsACommandWhileTheMutexIsOurs(t *testing.T) {
 	t.Parallel()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})
 	c := writer(t, server.Addr())
-	h := holdsIn(t, []string{"PATH=" + os.Getenv("PATH")}, "", "lock", "--data", "nightly", "--reason", "it is time", server.URL()+"?mutex=app:lock:x", "--",
+	h := holdsIn(t, shellPath(), "", "lock", "--data", "nightly", "--reason", "it is time", server.URL()+"?mutex=app:lock:x", "--",
 		"sh", "-c", `env | grep ^COORDTOP_; read line; echo "read $line"; echo more >&2; exit 7`)
 	h.prints("COORDTOP_DEADLINE_FILE=")
 	h.prints("COORDTOP_NAME=app:lock:x\n")
@@ -144,28 +143,6 @@ func TestWhatCannotBeLockedHasItsExitCode(t *testing.T) {
 	if commands, err := c.Info(t.Context(), "commandstats").Result(); err != nil || strings.Contains(commands, "_scan:") {
 		t.Errorf("it lists the keys of the server: %s, %v", commands, err)
 	}
-}
-
-func TestALostLeaseEndsTheCommandAndTheNextIsIn(t *testing.T) {
-	t.Parallel()
-	server := localserver.RedisForTest(t, localserver.RedisOptions{})
-	c := writer(t, server.Addr())
-	address := server.URL() + "?mutex=app:lock:x"
-	first := runsUnder(t, "", "lock", address, "--", "sh", "-c", "trap '' TERM; echo $$ in; while :; do sleep 0.01; done")
-	first.prints(" in\n")
-	next := runsUnder(t, "", "lock", address, "--", "echo", "next")
-	if err := c.Del(t.Context(), "app:lock:x").Err(); err != nil {
-		t.Fatal(err)
-	}
-	first.ends(exitLost)
-	if text := first.errs.String(); !strings.Contains(text, "the lease is over, the command was ended: ") {
-		t.Errorf("it said %s", text)
-	}
-	var pid int
-	if _, err := fmt.Sscan(first.out.String(), &pid); err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-		t.Errorf("the command %d runs: %v", pid, err)
-	}
-	next.ends(exitOK)
 }
 
 func TestASignalEndsTheWaitOfALock(t *testing.T) {

@@ -72,7 +72,7 @@ func Lead(ctx context.Context, o Options, lead LeadOptions) (r job.Result, err e
 		pause := pauses.Next()
 		o.Say(fmt.Sprintf("the command ended with exit code %d, campaigning again in %v", r.Code, pause.Round(100*time.Millisecond)))
 		if backoff.Sleep(ctx, pause) != nil {
-			err = context.Cause(ctx)
+			r, err = job.Result{}, context.Cause(ctx)
 		}
 		return err == nil
 	})

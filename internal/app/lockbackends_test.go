@@ -1,0 +1,164 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"coordtop/internal/emulator/dflocktest"
+	"coordtop/internal/emulator/ydbtest"
+	"coordtop/internal/localserver"
+)
+
+// locksEnv is how many commands TestNoTwoCommandsRunUnderOneLock runs at once on each backend.
+const locksEnv = "COORDTOP_TEST_LOCKS"
+
+// lockServer is a server on which commands run under locks.
+type lockServer struct {
+	url    string // ends with what precedes a name, as "mutex="
+	most   int    // commands at once, unless locksEnv says it
+	queued func() int
+	lose   func() // ends what is owned
+}
+
+// lockServers starts a server of each backend, each of which has a mutex "job" and an election "primary".
+func lockServers(t *testing.T) map[string]func(t *testing.T) lockServer {
+	t.Helper()
+	return map[string]func(t *testing.T) lockServer{
+		"redis": func(t *testing.T) lockServer {
+			s := localserver.RedisForTest(t, localserver.RedisOptions{})
+			c := writer(t, s.Addr())
+			return lockServer{s.URL() + "?", 50, nil, func() { c.Del(t.Context(), "job", "primary") }}
+		},
+		"postgres": func(t *testing.T) lockServer {
+			s := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+			conn := connect(t, s.URL())
+			count := func(where string) (n int) {
+				if err := conn.QueryRow(t.Context(), "select count("+where+") from pg_locks where locktype = 'advisory' and granted = "+strconv.FormatBool(where != "*")).Scan(&n); err != nil {
+					t.Error(err)
+				}
+				return n
+			}
+			return lockServer{s.URL() + "&", 8, func() int { return count("*") }, func() { count("pg_terminate_backend(pid)") }}
+		},
+		"ydb": func(t *testing.T) lockServer {
+			s := ydbForTest(t, ydbtest.Options{})
+			return lockServer{s.URL(0) + "?node=" + ydbNode + "&", 8, func() int { return len(s.Waiters(ydbNode, "job")) }, func() {
+				for _, link := range append(s.Owners(ydbNode, "job"), s.Owners(ydbNode, "primary")...) {
+					if err := s.ExpireSession(ydbNode, link.SessionID); err != nil {
+						t.Error(err)
+					}
+				}
+			}}
+		},
+		"dflockd": func(t *testing.T) lockServer {
+			s, url := dflockd(t, dflocktest.Options{})
+			return lockServer{url + "?", 8, func() int {
+				entry, _ := s.Entry("job") // it is there while somebody owns it
+				return len(entry.Waiters)
+			}, s.Restart}
+		},
+	}
+}
+
+func TestNoTwoCommandsRunUnderOneLock(t *testing.T) {
+	t.Parallel()
+	for name, start := range lockServers(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, dir := start(t), t.TempDir()
+			most := s.most
+			if text := os.Getenv(locksEnv); text != "" {
+				most, _ = strconv.Atoi(text)
+			}
+			log := filepath.Join(dir, "log")
+			first := holdsIn(t, shellPath(), "", "lock", s.url+"mutex=job", "--", "sh", "-c", "echo in; read line")
+			first.prints("in\n")
+			var others []*kept
+			var want strings.Builder
+			for i := range most {
+				others = append(others, runsUnder(t, "", "lock", s.url+"mutex=job", "--", "sh", "-c",
+					fmt.Sprintf("exec 9>>%s; flock -n 9 || echo overlap >&9; echo in %d >&9; sleep 0.01; echo out %d >&9", log, i, i)))
+				fmt.Fprintf(&want, "in %d\nout %d\n", i, i)
+				if s.queued != nil {
+					eventually(t, "it waits", func() bool { return s.queued() == i+1 })
+				}
+			}
+			first.types("")
+			first.ends(exitOK)
+			for _, h := range others {
+				h.ends(exitOK)
+			}
+			text, err := os.ReadFile(log)
+			if err != nil || strings.Contains(string(text), "overlap") || len(text) != want.Len() || s.queued != nil && string(text) != want.String() {
+				t.Errorf("%v, in order %s", err, text)
+			}
+		})
+	}
+}
+
+func shellPath() []string { return []string{"PATH=" + os.Getenv("PATH")} }
+
+// endless prints the id of its process and ignores TERM.
+const endless = "trap '' TERM; echo $$ in; while :; do sleep 0.01; done"
+
+// dead fails the test if the process of an endless runs. It may be a zombie, for long where nobody reaps orphans.
+func (h *kept) dead() {
+	h.t.Helper()
+	pid, _, _ := strings.Cut(h.out.String(), " ")
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	if _, state, _ := strings.Cut(string(stat), ") "); err == nil && !strings.HasPrefix(state, "Z") {
+		h.t.Errorf("the command runs: %s", stat)
+	}
+}
+
+func TestALostLeaseEndsTheCommandAndTheNextIsIn(t *testing.T) {
+	t.Parallel()
+	for name, start := range lockServers(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t)
+			first := runsUnder(t, "", "lock", s.url+"mutex=job", "--", "sh", "-c", endless)
+			first.prints(" in\n")
+			next := runsUnder(t, "", "lock", s.url+"mutex=job", "--", "echo", "next")
+			if s.queued != nil {
+				eventually(t, "it waits", func() bool { return s.queued() == 1 })
+			}
+			s.lose()
+			first.ends(exitLost)
+			first.dead()
+			if text := first.errs.String(); !strings.Contains(text, "the lease is over, the command was ended: ") {
+				t.Errorf("it said %s", text)
+			}
+			next.ends(exitOK)
+		})
+	}
+}
+
+func TestALeaderThatDiesIsFollowedWhenItsCommandIsDead(t *testing.T) {
+	t.Parallel()
+	for name, start := range lockServers(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t)
+			lead := func() *kept {
+				return runsUnder(t, "", "elect", "--lease", "3s", s.url+"election=primary", "--", "sh", "-c", endless)
+			}
+			first := lead()
+			first.prints(" in\n")
+			second := lead()
+			first.signals(syscall.SIGKILL)
+			first.ends(-1)
+			second.prints(" in\n")
+			first.dead()
+			s.lose()
+			second.says("the lead was lost, campaigning again: ")
+			second.out.await(t, func(out string) bool { return strings.Count(out, " in\n") == 2 })
+			second.dead() // the command of its first term
+		})
+	}
+}
