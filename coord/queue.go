@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"coordtop/internal/ground/backoff"
 	"coordtop/internal/ground/spawn"
 )
 
@@ -41,6 +42,8 @@ func (s *Session) enqueue(ctx context.Context, c Claim, wait time.Duration) (*Qu
 	}
 	both, cancel := s.under(ctx)
 	defer cancel()
+	w := &waiting{s: s, c: c, pauses: backoff.Policy(s.o.Retry).Start()}
+	c.Waiting, c.Place = w.noteWaiting, w.notePlace
 	before := s.clock.now()
 	inner, err := q.Enqueue(both, c)
 	if err != nil {

@@ -63,6 +63,8 @@ type Request struct {
 	Session Session       // Acquire, Try, Campaign
 	// Ephemeral makes a claim of a semaphore create it if it is absent, and the service remove it with its last owner.
 	Ephemeral bool
+	// Proceed, if not nil, makes Acquire take only a place in the queue; it waits there once Proceed is closed.
+	Proceed <-chan struct{}
 }
 
 // Session has the wishes of a claim for its session and its lease. The zero value leaves all of them to the backend.
@@ -162,8 +164,10 @@ type Holding struct {
 	Permits uint64
 	Mode    sources.Mode
 	Waiting bool
-	GivesUp time.Time // when the wait ends; zero: never, or the lease is ours
-	Since   time.Time
+	// Enqueued means that we have a place in the queue (see Run.Place), or it is granted to us, and do not wait there yet.
+	Enqueued bool
+	GivesUp  time.Time // when the wait ends; zero: never, or the lease is ours
+	Since    time.Time
 	// Until is the end of trust; zero if the lease ends only with a connection or session.
 	Until time.Time
 	// RunsOut reports whether the lease stays at the service for its TTL if we abandon it. Otherwise it ends with our

@@ -26,6 +26,7 @@ type holdOptions struct {
 	permits uint64
 	limit   uint64
 	reopen  bool
+	enqueue bool
 }
 
 const holding = "Waits for it. Standard error shows who owns it, and our place in the queue and who is before us if the\n" +
@@ -47,7 +48,7 @@ func (p *program) acquireCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "acquire NAME | URL",
 		Short: "Own a mutex or a semaphore's permits in the foreground",
-		Long:  fmt.Sprintf(holding, "") + headless.JSONHelp(headless.OfHold),
+		Long:  fmt.Sprintf(holding, "; `wait`, after --enqueue, waits\nat the place that was taken") + headless.JSONHelp(headless.OfHold),
 		Example: "coordtop acquire --write --yes 'redis://localhost:6379/0?mutex=app:lock:export'\n" +
 			"coordtop acquire --write --yes --reason 'moving the disk' ledger/4242 --wait 30s",
 		Args: one,
@@ -55,6 +56,7 @@ func (p *program) acquireCommand() *cobra.Command {
 	}
 	o.flags(cmd)
 	o.ephemeralFlag(cmd)
+	cmd.Flags().BoolVar(&o.enqueue, "enqueue", false, "take a place in the queue and print it; the line \"wait\" on standard input then waits there (YDB, dflockd)")
 	cmd.Flags().BoolVar(&o.shared, "shared", false, "own it together with others, where the backend can")
 	cmd.Flags().Uint64Var(&o.permits, "permits", 1, "own N permits of a semaphore")
 	cmd.Flags().Uint64Var(&o.limit, "limit", 0, "the semaphore has N permits; only for dflockd, where nobody uses it (default: as the server says)")
@@ -121,6 +123,9 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 	}
 	if cmd.Flags().Changed("wait") && o.wait == 0 {
 		verb = action.Try
+		if o.enqueue {
+			return usagef("--enqueue takes a place in the queue, which --wait 0 does not: leave one of them out")
+		}
 	}
 	session, err := o.wishes()
 	if err != nil {
@@ -155,7 +160,7 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 		}
 		return foreground.Keep(ctx, foreground.Options{
 			Operator: op, View: hub, Row: row,
-			Lines: lines, Reopen: o.reopen, Out: p.env.Stdout, Err: p.env.Stderr,
+			Lines: lines, Reopen: o.reopen, Enqueue: o.enqueue, Out: p.env.Stdout, Err: p.env.Stderr,
 		}, action.Request{Verb: verb, Mode: mode, Permits: o.permits, Limit: o.limit, Wait: o.wait, Data: []byte(o.data), Reason: o.reason, Session: session, Ephemeral: o.ephemeral})
 	})
 }

@@ -79,6 +79,7 @@ type heldLine struct {
 	Owner           *struct{ ID, Label string }
 	Data            *struct{ Text string }
 	Until           *string `json:"trusted_until"`
+	Place           int
 	Detail          *string
 }
 

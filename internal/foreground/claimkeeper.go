@@ -45,7 +45,7 @@ type View interface {
 	Row(s *sources.State, ref sources.Ref) *sources.Row
 }
 
-// Options are the options of Keep. All but Reopen are required.
+// Options are the options of Keep. All but Reopen and Enqueue are required.
 type Options struct {
 	Operator Operator
 	View     View
@@ -53,12 +53,14 @@ type Options struct {
 	Lines    <-chan string
 	Out, Err io.Writer
 	Reopen   bool // claim again after a loss
+	Enqueue  bool // take a place in the queue, and wait there only after the line `wait`
 }
 
 // keeper is the state of one call of Keep.
 type keeper struct {
 	Options
-	claim  uint64               // the newest run that claims
+	claim  uint64 // the newest run that claims
+	queued queued
 	reason string               // reason in the audit, for actions that lines request
 	last   action.Holding       // our holding in the latest Status that had it
 	told   string               // the last line that was written to Err about the wait
@@ -96,6 +98,11 @@ const lasting = 10 * time.Second
 
 // once claims, and serves lines until the lease is not ours any more.
 func (k *keeper) once(ctx context.Context, r action.Request) (err error) {
+	k.queued = queued{}
+	if k.Enqueue {
+		k.queued.proceed = make(chan struct{})
+		r.Proceed = k.queued.proceed
+	}
 	if k.claim, err = k.start(ctx, r); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@
 // # Lines in
 //
 //	proclaim TEXT   replaces the data that others see, once it is ours
+//	wait            with Options.Enqueue: waits at the place in the queue that was taken
 //	resign          gives it up, or ends the wait
 //
 // The end of the input also resigns, if the input has another end that can go away (see Ends). Any other line is
@@ -14,7 +15,7 @@
 //
 // # Lines out
 //
-// Out has only these lines, in the form of headless.Held: "acquired" once; then "proclaimed" or "refused" for each line
+// Out has only these lines, in the form of headless.Held: "enqueued" with Options.Enqueue; "acquired" once; then "proclaimed" or "refused" for each line
 // that was read, in order; "resigning" before a request to give it up is sent; finally "resigned" or "lost". With
 // Options.Reopen "lost" is followed by the next "acquired". Err has sentences for people about the owner that it waits
 // for, or why the wait makes no progress, whenever that changes.

@@ -21,6 +21,25 @@ const sayAgain = time.Minute
 // errCalledOff reports that the person ended the wait.
 var errCalledOff = errors.New("called off before it was ours")
 
+// queued is the state of a claim that takes a place in the queue and waits there later.
+type queued struct {
+	proceed chan struct{} // closed to make the claim wait; nil: it waits from the start
+	waits   bool          // proceed is closed
+	said    bool          // the line "enqueued" was written
+}
+
+// sayEnqueued writes the line about our place in the queue.
+func (k *keeper) sayEnqueued(run action.Run, own *action.Holding) error {
+	text := "the service has queued it, or granted it already: the line `wait` waits for it"
+	if row := k.now(); run.Place > 0 && len(row.Owners) > 0 {
+		text = waitingText(row, run, own)
+	}
+	return headless.WriteHeld(k.Out, headless.Held{
+		Event: "enqueued", Ref: k.Row.Ref, Kind: k.Row.Kind, Alias: sources.AliasName(k.Row.Alias, k.Row.AliasHow),
+		Mode: own.Mode, Permits: own.Permits, Place: run.Place, Detail: text,
+	})
+}
+
 // won waits until the claim is granted, and prints to Err how long that took if it said what it waits for. The error wraps errCalledOff if a line ended the wait.
 func (k *keeper) won(ctx context.Context, id uint64) error {
 	began := time.Now()
@@ -40,6 +59,12 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 		switch run.Phase {
 		case action.Missed, action.Unknown, action.Failed, action.Dropped:
 			return problem(run)
+		}
+		if own.Enqueued && !k.queued.said {
+			k.queued.said = true
+			if err := k.sayEnqueued(run, &own); err != nil {
+				return err
+			}
 		}
 		k.tell(run, &own)
 		select {
@@ -67,6 +92,10 @@ func (k *keeper) ends(line string, more bool) (bool, error) {
 	case line == "resign":
 		return true, nil
 	case line == "":
+		return false, nil
+	case line == "wait" && k.queued.proceed != nil && !k.queued.waits:
+		k.queued.waits = true
+		close(k.queued.proceed)
 		return false, nil
 	}
 	return false, k.say("refused", "it is not ours yet; resign, the end of input, or SIGINT, ends the wait")

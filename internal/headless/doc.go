@@ -215,7 +215,8 @@
 // last. With --reopen the next "acquired" follows "lost":
 //
 //	v, at
-//	event          acquired; proclaimed; resigning: about to be given up, from
+//	event          enqueued: it has a place in the queue, with
+//	               --enqueue; acquired; proclaimed; resigning: about to be given up, from
 //	               now on another may own it; resigned: given up; lost: it ended
 //	               without our wish; refused: the line could not be obeyed,
 //	               what we own is untouched
@@ -227,6 +228,8 @@
 //	               they know owners by nothing else; null: none
 //	trusted_until  until when it is surely ours if nothing more is heard from
 //	               the service; each renewal moves it; null: not ours
+//	place          of enqueued: our place in the queue, from 1, or a
+//	               later one; left out: not known, or ours already
 //	detail         a sentence for people; null: none
 //
 // Release prints one object, once its result is on our watch or the time for that is over:

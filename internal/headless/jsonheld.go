@@ -9,7 +9,7 @@ import (
 
 // Held is one line of acquire or campaign.
 type Held struct {
-	Event   string // acquired, proclaimed, resigning, resigned, lost, refused
+	Event   string // enqueued, acquired, proclaimed, resigning, resigned, lost, refused
 	Ref     sources.Ref
 	Kind    sources.Kind
 	Owner   sources.OwnerRef // we; zero: none
@@ -19,6 +19,7 @@ type Held struct {
 	Until   time.Time // end of trust; zero: none
 	Detail  string
 	Alias   string // of the primitive, where a person may name it so
+	Place   int    // in the queue, or a later one; 0: not known
 }
 
 // refJSON names a primitive.
@@ -45,6 +46,7 @@ type heldJSON struct {
 	Permits int64         `json:"permits"`
 	Data    *blobJSON     `json:"data"`
 	Until   *string       `json:"trusted_until"`
+	Place   int           `json:"place,omitempty"`
 	Detail  *string       `json:"detail"`
 }
 
@@ -54,6 +56,6 @@ func WriteHeld(out io.Writer, h Held) error {
 		V: version, At: instant(time.Now()), Event: h.Event, refJSON: refOf(h.Ref, h.Kind), Alias: aliasOf(h.Alias, sources.Told), Owner: ownerRefOf(h.Owner),
 		Mode: h.Mode.String(), Permits: sources.Permits(max(h.Permits, 1)),
 		Data:  blob(sources.NewBlob(h.Data, len(h.Data))),
-		Until: instant(h.Until), Detail: orNull(h.Detail),
+		Until: instant(h.Until), Place: h.Place, Detail: orNull(h.Detail),
 	})
 }

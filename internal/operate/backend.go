@@ -47,6 +47,8 @@ type Backend struct {
 	Doubts  int           // for how many Leases a claim that ended with coord.ErrUncertain may still be ours; 0: 1
 	// CheckLease returns why a lease cannot have that length. Nil: it can have any.
 	CheckLease func(time.Duration) error
+	// Enqueues reports whether a client can take a place in the queue now and wait there later.
+	Enqueues bool
 	// Undescribed reports whether the service keeps no description of a session.
 	Undescribed bool
 

@@ -20,6 +20,7 @@ type holding struct {
 	lease     *coord.Lease   // nil: waiting
 	term      *coord.Term    // nil: not an election
 	waiting   bool
+	enqueued  bool // see action.Holding
 	over      bool
 	since     time.Time
 	data      []byte
@@ -46,7 +47,7 @@ func (h *holding) owner() string {
 func (h *holding) show() action.Holding {
 	r := h.run.Request
 	s := action.Holding{
-		Ref: h.ref, Label: h.label, Permits: max(r.Permits, 1), Mode: r.Mode, Waiting: h.waiting, Since: h.since, Data: h.data,
+		Ref: h.ref, Label: h.label, Permits: max(r.Permits, 1), Mode: r.Mode, Waiting: h.waiting, Enqueued: h.enqueued, Since: h.since, Data: h.data,
 		RunsOut: h.runsOut,
 	}
 	if h.waiting && r.Wait > 0 {

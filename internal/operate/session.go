@@ -67,6 +67,13 @@ func guardSession(d *decision) error {
 	case d.Ephemeral && d.row != nil && !d.row.Absent && !d.row.Ephemeral:
 		return notPossible("it is a lasting semaphore, which no claim makes ephemeral")
 	}
+	switch {
+	case d.Proceed == nil || d.b.Enqueues:
+	case d.b.Caps.FIFO:
+		return notPossible("only a claim that waits stands in the queue of %s", d.b.Type)
+	default:
+		return notPossible("%s keeps no queue", d.b.Type)
+	}
 	_, err := d.b.SessionOptions(d.Session)
 	return err
 }

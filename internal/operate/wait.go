@@ -69,7 +69,11 @@ func (w *wait) claim(r action.Request) (lease *coord.Lease, term *coord.Term, er
 	session := w.session
 	defer spawn.OnDone(w.o.life, func() { _ = w.o.leaveSession(session, w.h) })() // leave returns the error
 	err = w.n.ask(func() error {
-		lease, term, err = claim(w.n.ctx, session, r, w.h.data)
+		if r.Proceed != nil {
+			lease, err = w.enqueue(session, r)
+		} else {
+			lease, term, err = claim(w.n.ctx, session, r, w.h.data)
+		}
 		return err
 	})
 	return lease, term, err
@@ -201,14 +205,14 @@ func claim(
 			lease = term.Lease()
 		}
 	case sources.KindSemaphore:
-		m := s.Semaphore(name, coord.SemaphoreOptions{Limit: r.Limit, Ephemeral: r.Ephemeral, Data: data, Wait: r.Wait})
+		m := semaphore(s, r, data)
 		if try {
 			lease, _, err = m.TryAcquire(ctx, r.Permits)
 		} else {
 			lease, err = m.Acquire(ctx, r.Permits)
 		}
 	default:
-		m := s.Mutex(name, coord.MutexOptions{Mode: r.Mode, Data: data, Wait: r.Wait})
+		m := mutex(s, r, data)
 		if try {
 			lease, _, err = m.TryLock(ctx)
 		} else {
@@ -216,4 +220,12 @@ func claim(
 		}
 	}
 	return lease, term, err
+}
+
+func semaphore(s *coord.Session, r action.Request, data []byte) *coord.Semaphore {
+	return s.Semaphore(r.Target.Ref.Name, coord.SemaphoreOptions{Limit: r.Limit, Ephemeral: r.Ephemeral, Data: data, Wait: r.Wait})
+}
+
+func mutex(s *coord.Session, r action.Request, data []byte) *coord.Mutex {
+	return s.Mutex(r.Target.Ref.Name, coord.MutexOptions{Mode: r.Mode, Data: data, Wait: r.Wait})
 }

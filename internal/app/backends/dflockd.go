@@ -98,7 +98,7 @@ const dflockdRenew = 500 * time.Millisecond
 func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 	b.Caps = dflockcoord.Options{}.Caps()
 	wish, _ := dflockdClient(s) // it was read before
-	b.Lease, b.CheckLease, b.LimitInClaims, b.Undescribed = cmp.Or(wish.Lease, dflockdLease), dflockcoord.CheckTTL, true, true
+	b.Lease, b.CheckLease, b.LimitInClaims, b.Undescribed, b.Enqueues = cmp.Or(wish.Lease, dflockdLease), dflockcoord.CheckTTL, true, true, true
 	learned := new(atomic.Int64)
 	used := explained(b, func(err error, o dflockcoord.ClientOptions) error {
 		return dflocksource.Explain(err, o, strings.Join(o.Servers, ","), false)

@@ -197,7 +197,7 @@ const ydbLease = 10 * time.Second
 func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 	b.Caps = ydbcoord.Options{}.Caps()
 	b.Nameless, b.RunsOut, b.Lease, b.CheckLease = true, true, ydbLease, ydbcoord.CheckTTL
-	b.Doubts = 2 // the service must first notice that we are gone
+	b.Enqueues, b.Doubts = true, 2 // the service must first notice that we are gone
 	if o, err := ydbClient(s, "", nil); err == nil {
 		b.Login = o.User
 	}
