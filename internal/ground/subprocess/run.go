@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -47,9 +48,12 @@ func run(ctx context.Context, p *Program) ([]byte, error) {
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, p.Args[0], p.Args[1:]...)
 	cmd.SysProcAttr, cmd.WaitDelay = newSession(), grace
-	cmd.Env = append(os.Environ(), Mark())
+	environ := p.Environ
+	if environ == nil {
+		environ = os.Environ()
+	}
+	cmd.Env = append(slices.Clone(environ), Mark())
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
-	cmd.Env = p.Environ
 	if p.Output != nil {
 		cmd.Stdout, cmd.Stderr = p.Output, p.Output
 	}

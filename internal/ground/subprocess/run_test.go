@@ -69,3 +69,14 @@ func TestAProgramThatHangsIsKilledWithItsChildren(t *testing.T) {
 		t.Error("a child process went on")
 	}
 }
+
+func TestAProgramHasItsMarkInEveryEnvironment(t *testing.T) {
+	t.Parallel()
+	for _, environ := range [][]string{nil, {"PATH=" + os.Getenv("PATH")}} {
+		p := shell("env")
+		p.Environ, p.Most = environ, 1<<20
+		if out, err := subprocess.Run(t.Context(), p); err != nil || !bytes.Contains(out, []byte(subprocess.Mark()+"\n")) {
+			t.Errorf("%s, %v", out, err)
+		}
+	}
+}
