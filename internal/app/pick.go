@@ -119,7 +119,7 @@ func (st *settings) pickEach(args []string, ofKind bool) (c config.Config, names
 func wouldShow(list []config.Source, name string) bool {
 	return slices.ContainsFunc(list, func(s config.Source) bool {
 		rest, ok := strings.CutPrefix(name, s.Name+"/")
-		if name == s.Name || ok && len(s.Watch) == 0 && backends.Of(s.Type).ListsOwned {
+		if name == s.Name || ok && len(s.Watch) == 0 && slices.Contains(backends.Of(s.Type).Traits, config.ListsOwned) {
 			return true
 		}
 		space, key, _ := strings.Cut(rest, "/")

@@ -60,6 +60,7 @@ const (
 	Semaphores               // the backend has semaphores
 	LocalSocket              // a URL without a host means the local socket
 	Numbered                 // the path of a URL is the number of a database, which may be shown
+	ListsOwned               // a source that selects nothing shows all that is owned, by whatever name
 	Sharded                  // a URL may name several servers, and a lock belongs to one of them
 )
 

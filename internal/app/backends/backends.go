@@ -19,8 +19,7 @@ func All() []Backend { return []Backend{redis(), postgres(), ydb(), dflockd()} }
 // Backend is one entry of the list.
 type Backend struct {
 	config.Backend
-	LogTo      func(*slog.Logger) // gives its library a logger; nil: that logs nothing
-	ListsOwned bool               // a source that selects nothing shows all that is owned, by whatever name
+	LogTo func(*slog.Logger) // gives its library a logger; nil: that logs nothing
 	// Source prepares a source. The error is about a mistake in the config.
 	Source func(h Host, s config.Source, names map[string]string) (Prepared, error)
 	// Driver sets in b what can be done with a source, and how.

@@ -27,7 +27,7 @@ func dflockd() Backend {
 			Schemes: []config.Scheme{
 				{Name: "dflockd", Port: port, Shown: "dflockd://", Plain: "dflockds"}, {Name: "dflockds", Port: port, Shown: "dflockds:// (TLS)"},
 			},
-			Traits:    []config.Trait{config.Forget, config.Semaphores, config.Sharded},
+			Traits:    []config.Trait{config.Forget, config.Semaphores, config.Sharded, config.ListsOwned},
 			Parameter: dflockdParameter,
 			Check: func(s config.Source, _ map[string]string) error {
 				o, _, err := dflockdOptions(s)
@@ -41,7 +41,7 @@ func dflockd() Backend {
 				Help: "?keys=PATTERN, ?election=PATTERN, ?mutex=PATTERN and ?semaphore=PATTERN; without that, every key is shown. ?lease=30s, ?renew=1s and ?idle=23s are for claims: idle is the --read-timeout of the servers; ?sharding=custom: clients choose the server of a key by a function of their own, not by its crc32",
 			},
 		},
-		ListsOwned: true, Source: dflockdSource, Driver: dflockdDriver,
+		Source: dflockdSource, Driver: dflockdDriver,
 		Row: func(_ config.Source, r *sources.Row, kind string) (query string, user bool) {
 			return cmp.Or(kind, "keys") + "=" + escape(glob.Escape(r.Name)), false
 		},

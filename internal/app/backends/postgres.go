@@ -31,7 +31,7 @@ func postgres() Backend {
 			Schemes: []config.Scheme{
 				{Name: "postgres", Port: port, Shown: "postgres://", Clear: clear}, {Name: "postgresql", Port: port, Clear: clear},
 			},
-			Traits:    []config.Trait{config.Channels, config.KeyScheme, config.Forget, config.Names, config.LocalSocket},
+			Traits:    []config.Trait{config.Channels, config.KeyScheme, config.Forget, config.Names, config.LocalSocket, config.ListsOwned},
 			Parameter: postgresParameter, Check: checkPostgres,
 			Docs: config.Docs{
 				Example: "postgres://user@localhost/database", Path: "/postgres", Select: "?locks=4242,17:-4",
@@ -39,7 +39,7 @@ func postgres() Backend {
 			},
 			Variables: postgresVariables(),
 		},
-		ListsOwned: true, Source: postgresSource, Driver: postgresDriver,
+		Source: postgresSource, Driver: postgresDriver,
 		Row: func(_ config.Source, r *sources.Row, kind string) (query string, user bool) {
 			return cmp.Or(kind, "locks") + "=" + escape(r.Name), true
 		},
