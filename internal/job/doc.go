@@ -31,11 +31,21 @@
 // soon as this process has ended in whatever way. It finds the processes by their group and by COORDTOP_DEADLINE_FILE
 // in their environment. The main function calls Watchdog before anything else. If the watchdog is killed, another one is
 // started at once (it takes 25 ms); if that fails, the command is ended. The kill instant is in memory that both share,
-// on the boot-time clock. It is computed before the request that confirmed the lease was sent, so that it is right even
-// if all processes were stopped meanwhile.
+// on the boot-time clock. It counts from the sending of the request that confirmed the lease, so that it is right even if
+// all processes were stopped meanwhile.
 //
-// Outside Linux there is no watchdog: if this process is killed or stopped, the command runs on. Processes that leave
-// the group are not found there either. It was never run on darwin.
+// # The terminal
+//
+// The command runs in the background of our terminal. It gets the terminal when it was stopped because it read it or
+// changed it, if we are in the foreground, and if our group has no processes but us and those that wait for us (a
+// script); else a sentence explains why it is stopped. ctrl+z stops the command, and then our group, as the shell
+// expects; fg continues both. If the lease is over by then, the command is killed while it is stopped. A shell brings a
+// running job to the foreground without a signal, so a command that waits for the terminal may get it 0.2 s late.
+//
+// # Outside Linux
+//
+// There is no watchdog: if this process is killed or stopped, the command runs on. Processes that leave the group are
+// not found, and a command that reads the terminal stays stopped. It was never run on darwin.
 //
 // # Signals
 //

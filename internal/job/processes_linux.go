@@ -11,8 +11,8 @@ import (
 
 // process is what the kernel tells about one.
 type process struct {
-	pid, parent, group, session int
-	alive                       bool // false: it has ended and its parent has not waited for it
+	pid, parent, group int
+	alive              bool // false: it has ended and its parent has not waited for it
 }
 
 // readProcess reads /proc/PID/stat, see proc(5). ok is false if there is no such process.
@@ -23,9 +23,9 @@ func readProcess(pid int) (p process, ok bool) {
 	}
 	_, after, _ := strings.Cut(string(text[bytes.LastIndexByte(text, ')')+1:]), " ") // the name before may have any byte
 	var state byte
-	n, _ := fmt.Sscanf(after, "%c %d %d %d", &state, &p.parent, &p.group, &p.session)
+	n, _ := fmt.Sscanf(after, "%c %d %d", &state, &p.parent, &p.group)
 	p.pid, p.alive = pid, state != 'Z' && state != 'X'
-	return p, n == 4
+	return p, n == 3
 }
 
 // processes returns all processes that we see.

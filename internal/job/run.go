@@ -57,12 +57,14 @@ const unkillable = 2 * time.Second
 // reapPause is the time after which nobody else waits for a child that has ended.
 const reapPause = time.Second
 
-// Signals returns the signals that Run handles. INT, TERM, HUP and QUIT ask for the end.
+// requests are the signals that ask for the end.
+func requests() []os.Signal {
+	return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+}
+
+// Signals returns the signals that Run handles.
 func Signals() []os.Signal {
-	return []os.Signal{
-		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
-		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP,
-	}
+	return append(requests(), syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP)
 }
 
 // run is one call of Run. Its goroutine alone uses it.
@@ -73,10 +75,11 @@ type run struct {
 	file    *deadlineFile
 	group   *group
 	command *command
+	control *jobControl
 	signals <-chan os.Signal
 	dog     *watchdog
-	watches *watching    // nil: none does
-	again   chan started // receives the next one that does; nil: none is being started
+	watches *watching      // nil: none does
+	again   <-chan started // receives the next one that does; nil: none is being started
 	result  Result
 	err     error
 
@@ -104,7 +107,9 @@ func Run(ctx context.Context, l Lease, o Options) (Result, error) {
 		r.finish(ctx)
 		return r.result, err
 	}
+	r.control = newJobControl(r.command, l.Check, o.Say)
 	r.follow(ctx)
+	r.control.end(r.giveUp != nil || r.killDue != nil)
 	r.finish(ctx)
 	return r.result, r.err
 }
@@ -165,6 +170,8 @@ func (r *run) follow(ctx context.Context) {
 			if r.reapDue = nil; r.group.reap() {
 				r.reapDue = time.After(reapPause)
 			}
+		case <-r.control.due:
+			r.control.again()
 		case <-r.leaseOver:
 			r.leaseEnded()
 		case <-r.killDue:
@@ -225,7 +232,11 @@ func (r *run) changed(s syscall.WaitStatus, ok bool) bool {
 		r.result.Code = 128 + int(s.Signal())
 	case s.Exited():
 		r.result.Code = s.ExitStatus()
+	case s.Stopped():
+		r.control.commandStopped(s.StopSignal())
+		return false
 	default:
+		r.control.commandContinued()
 		return false
 	}
 	if err := r.lease.Check(); err != nil && s.Signaled() && s.Signal() == syscall.SIGKILL && r.result.Lost == nil {
@@ -234,19 +245,27 @@ func (r *run) changed(s syscall.WaitStatus, ok bool) bool {
 	return true
 }
 
-// received passes a signal on.
+// received handles a signal to us: it is passed on, but for those with which shells stop and continue jobs.
 func (r *run) received(s os.Signal) {
 	sig, ok := s.(syscall.Signal)
-	if !ok {
-		return
-	}
-	switch sig {
-	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+	switch {
+	case !ok:
+	case sig == syscall.SIGTSTP:
+		r.control.suspend()
+	case sig == syscall.SIGCONT:
+		r.control.resume()
+	default:
+		r.command.signal(sig)
+		if !slices.Contains(requests(), s) {
+			return
+		}
 		if r.result.Stopped == 0 {
 			r.result.Stopped = sig
 		}
+		if r.control.stopped && r.lease.Check() == nil {
+			r.command.signal(syscall.SIGCONT) // else it would never receive it
+		}
 	}
-	r.command.signal(sig)
 }
 
 // leaseEnded ends the command because the lease is over: at once, or with the grace if only our trust has ended.

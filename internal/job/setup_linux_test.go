@@ -24,7 +24,7 @@ import (
 )
 
 // longEnough bounds every wait for an event.
-const longEnough = time.Minute
+const longEnough = 20 * time.Second
 
 // runnerVariable makes this test binary a runner: a process that calls job.Run under a lease whose end the test decides.
 const runnerVariable = "COORDTOP_JOB_RUNNER"
@@ -167,31 +167,50 @@ type runner struct {
 	orders  *os.File // to the lease
 	results *bufio.Reader
 	out     *bufio.Reader // what the command prints
-	said    *os.File      // what job says, and the command's standard error
+	stderr  func() string // what job has said, and the standard error of the command
 	over    chan struct{} // closed when the process was waited for
 }
 
 // begin starts a runner with a lease of a minute, unless change says otherwise.
 func begin(t *testing.T, change func(*order, *exec.Cmd), args ...string) *runner {
 	t.Helper()
-	r := &runner{t: t, folder: t.TempDir(), over: make(chan struct{})}
-	now := boot()
-	o := order{Args: args, Trust: now + time.Minute, Window: now + time.Minute, Folder: r.folder}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.cmd = exec.Command(self)
-	r.cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR=")
-	lines, orders := pipe(t)
-	results, sent := pipe(t)
-	out, printed := pipe(t)
+	r := prepare(t, exec.Command(self), change, args)
 	saying, err := os.Create(r.folder + "/stderr")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.said = saying
-	r.cmd.Stdout, r.cmd.Stderr, r.cmd.ExtraFiles = printed, saying, []*os.File{lines, sent}
+	defer saying.Close()
+	out, printed := pipe(t)
+	if r.cmd.Stdout == nil {
+		r.cmd.Stdout = printed
+	}
+	r.cmd.Stderr, r.out = saying, bufio.NewReader(out)
+	r.stderr = func() string {
+		text, err := os.ReadFile(saying.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	r.start()
+	printed.Close()
+	return r
+}
+
+// prepare makes a process a runner, or what starts one.
+func prepare(t *testing.T, cmd *exec.Cmd, change func(*order, *exec.Cmd), args []string) *runner {
+	t.Helper()
+	r := &runner{t: t, cmd: cmd, folder: t.TempDir(), over: make(chan struct{})}
+	now := boot()
+	o := order{Args: args, Trust: now + time.Minute, Window: now + time.Minute, Folder: r.folder}
+	r.cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR=")
+	lines, orders := pipe(t)
+	results, sent := pipe(t)
+	r.orders, r.results, r.cmd.ExtraFiles = orders, bufio.NewReader(results), []*os.File{lines, sent}
 	if change != nil {
 		change(&o, r.cmd)
 	}
@@ -200,19 +219,23 @@ func begin(t *testing.T, change func(*order, *exec.Cmd), args ...string) *runner
 		t.Fatal(err)
 	}
 	r.cmd.Env = append(r.cmd.Env, runnerVariable+"="+string(text))
+	return r
+}
+
+// start starts the process; the test kills it at its end.
+func (r *runner) start() {
+	r.t.Helper()
 	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
-	for _, f := range []*os.File{lines, sent, printed} {
+	for _, f := range r.cmd.ExtraFiles {
 		f.Close()
 	}
-	r.orders, r.results, r.out = orders, bufio.NewReader(results), bufio.NewReader(out)
 	go func() { _ = r.cmd.Wait(); close(r.over) }()
-	t.Cleanup(func() {
+	r.t.Cleanup(func() {
 		_ = r.cmd.Process.Kill() // its only error is that it has ended
 		<-r.over
 	})
-	return r
 }
 
 func pipe(t *testing.T) (from, to *os.File) {
@@ -294,15 +317,6 @@ func (r *runner) want(want outcome) {
 	if got := r.outcome(); got != want {
 		r.t.Errorf("got %+v, want %+v; %s", got, want, r.stderr())
 	}
-}
-
-func (r *runner) stderr() string {
-	r.t.Helper()
-	text, err := os.ReadFile(r.folder + "/stderr")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return string(text)
 }
 
 // await polls until ok returns true.
