@@ -216,10 +216,11 @@
 //
 //	v, at
 //	event          enqueued: it has a place in the queue, with
-//	               --enqueue; acquired; proclaimed; resigning: about to be given up, from
-//	               now on another may own it; resigned: given up; lost: it ended
-//	               without our wish; refused: the line could not be obeyed,
-//	               what we own is untouched
+//	               --enqueue; acquired; proclaimed; resigning: about
+//	               to be given up, from now on another may own it;
+//	               resigned: given up; lost: it ended without our wish;
+//	               refused: the line could not be obeyed, what we own is
+//	               untouched
 //	source, namespace, kind, name
 //	alias          what people call it
 //	owner          id, label, fence of us; null: it is not ours yet
