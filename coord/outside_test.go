@@ -55,7 +55,7 @@ func TestAModuleOutsideTheTreeCoordinatesOnEachBackend(t *testing.T) {
 		"redis":    {localserver.RedisForTest(t, localserver.RedisOptions{}).URL(), led},
 		"postgres": {localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL(), led},
 		"ydb":      {ydb.URL(0) + "?node=/local/n", led + "permits true\n"},
-		"dflockd":  {"dflockd://" + dflockd.Addr(), led + "permits true\n"},
+		"dflockd":  {"dflockd://" + dflockd.Addr(), led + "permits true\nanother limit true\nkey pool, idle: true\nconnections true\n"},
 	} {
 		var said strings.Builder
 		run := exec.CommandContext(t.Context(), program, backend, c.url)

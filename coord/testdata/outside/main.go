@@ -8,6 +8,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -60,10 +61,40 @@ func run(ctx context.Context, backend, url string) error {
 			return err
 		}
 	}
-	return coord.WithPermits(ctx, d, o, "pool", coord.SemaphoreOptions{Limit: 3}, 2, func(ctx context.Context, l *coord.Lease) error {
+	err = coord.WithPermits(ctx, d, o, "pool", coord.SemaphoreOptions{Limit: 3}, 2, func(ctx context.Context, l *coord.Lease) error {
 		fmt.Println("permits", l.Check() == nil)
 		return ctx.Err()
 	})
+	if err != nil || backend != "dflockd" {
+		return err
+	}
+	err = coord.WithPermits(ctx, d, o, "pool", coord.SemaphoreOptions{Limit: 4}, 1, func(context.Context, *coord.Lease) error { return nil })
+	fmt.Println("another limit", errors.Is(err, dflockwire.ErrLimitMismatch))
+	return stats(ctx, url)
+}
+
+// stats prints what a dflockd server lists.
+func stats(ctx context.Context, url string) error {
+	c, err := dflockcoord.ParseURL(url)
+	if err != nil {
+		return err
+	}
+	dialers, err := c.Dialers()
+	if err != nil {
+		return err
+	}
+	conn, err := dialers[0].Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	all, err := conn.Stats(ctx, func(e *dflockwire.Entry) {
+		if e.Semaphore {
+			fmt.Printf("key %s, idle: %v\n", e.Key, e.Idle)
+		}
+	})
+	fmt.Println("connections", all.Connections > 0)
+	return err
 }
 
 // open makes a driver with the options that a program may want to set by itself.
