@@ -290,13 +290,12 @@ type Call uint8
 
 // The calls.
 const (
-	CallAcquire   Call = iota + 1 // acquire the Claim
-	CallPublish                   // write its Data beside our ownership
-	CallRelease                   // release its Name in its Mode
-	CallCreate                    // create Name with Limit and Data
-	CallUpdate                    // write its Data into Name itself
-	CallDelete                    // delete Name
-	CallMakeSpace                 // create the space whose path is Name
+	CallAcquire Call = iota + 1 // acquire the Claim
+	CallPublish                 // write its Data beside our ownership
+	CallRelease                 // release its Name in its Mode
+	CallCreate                  // create Name with Limit and Data
+	CallUpdate                  // write its Data into Name itself
+	CallDelete                  // delete Name
 )
 
 // Quoted returns data as the line of a Call shows it. It shortens long data to its beginning.

@@ -84,8 +84,6 @@ func (Options) Wire(call coord.Call, c coord.Claim) string {
 		return fmt.Sprintf("update_semaphore %s%s", name, data)
 	case coord.CallDelete:
 		return "delete_semaphore " + name + ", without force"
-	case coord.CallMakeSpace:
-		return "CreateNode " + name
 	}
 	return ""
 }

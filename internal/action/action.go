@@ -31,7 +31,9 @@ const (
 	Create     // make a primitive that is absent
 	Update     // replace the primitive's own data
 	Delete     // remove a primitive that nobody owns or waits for
-	CreateNode // make the space (Ref.Space) of a primitive
+	CreateNode // make a space (Ref.Space)
+	AlterNode  // change the settings of a space
+	DropNode   // remove a space with everything in it
 
 	afterLast // no verb; the end of the list for tests
 )
@@ -39,7 +41,7 @@ const (
 // String returns the name of a verb on the command line and in the audit, such as "cancel-wait"; "none" for no verb.
 func (v Verb) String() string {
 	names := [...]string{
-		"none", "acquire", "try", "campaign", "proclaim", "resign", "release", "cancel-wait", "crash", "create", "update", "delete", "create-node",
+		"none", "acquire", "try", "campaign", "proclaim", "resign", "release", "cancel-wait", "crash", "create", "update", "delete", "create-node", "alter-node", "drop-node",
 	}
 	if int(v) >= len(names) {
 		return names[0]
@@ -58,8 +60,9 @@ type Request struct {
 	Data    []byte        // Acquire, Campaign, Proclaim, Create, Update: the data for others
 	Reason  string        // for the audit; a protected source demands one
 	Typed   string        // the name that the person typed to confirm
-	Force   bool          // Delete: also while somebody owns or awaits it
+	Force   bool          // Delete, DropNode: also while somebody owns or awaits it
 	Was     string        // Update: the SHA-256, in hex, that the data must have just before; "": any
+	Node    NodeSettings  // CreateNode, AlterNode
 	Session Session       // Acquire, Try, Campaign
 	// Ephemeral makes a claim of a semaphore create it if it is absent, and the service remove it with its last owner.
 	Ephemeral bool

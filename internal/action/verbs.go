@@ -20,6 +20,7 @@ type Doing struct {
 	Group   Group
 	Pin     Pin    // see Request.Pin
 	Named   bool   // the name of the primitive must be typed, except in the demo
+	Space   bool   // it is about the space of a row (Ref.Space), or without Ref.Name about a space alone
 	GivesUp bool   // it only gives up a lease or a wait of ours, which needs neither arming nor a reason
 	Text    string // for a menu; "": not in menus
 	Changes string // the change at the service
@@ -70,8 +71,16 @@ func Verbs() []Doing {
 			Changes: "removes a primitive that nobody owns or waits for",
 		},
 		{
-			Verb: CreateNode, Group: Provisions, Pin: PinName, Text: "new node: create the coordination node",
+			Verb: CreateNode, Group: Provisions, Pin: PinName, Space: true, Text: "new node: create the coordination node",
 			Changes: "makes the space that a primitive is to be in",
+		},
+		{
+			Verb: AlterNode, Group: Provisions, Pin: PinName, Named: true, Space: true,
+			Changes: "changes the settings of a space; on the command line alone",
+		},
+		{
+			Verb: DropNode, Group: Provisions, Pin: PinUse, Named: true, Space: true,
+			Changes: "removes a space with everything in it; on the command line alone",
 		},
 	}
 }

@@ -22,6 +22,7 @@ func TestEachVerbIsInTheTableWithWhatItDemands(t *testing.T) {
 		Crash:  {Ends, PinGuard, false, false},
 		Create: {Provisions, PinOwner, false, false}, Update: {Provisions, PinData, true, false},
 		Delete: {Provisions, PinOwner, true, false}, CreateNode: {Provisions, PinName, false, false},
+		AlterNode: {Provisions, PinName, true, false}, DropNode: {Provisions, PinUse, true, false},
 	}
 	names := map[string]Verb{}
 	for v := Acquire; v < afterLast; v++ {

@@ -217,12 +217,7 @@ func (o *provisionOptions) sameOwners(row *sources.Row, asks bool) error {
 // pickProvided finds the one source of a NAME or URL, for a primitive that need not exist or be configured. The error
 // wraps operate.ErrNotPossible if the backend has no primitives that exist without an owner.
 func (p *program) pickProvided(arg string) (c config.Config, name, space string, err error) {
-	scheme, _, _ := strings.Cut(arg, "://")
-	for _, b := range backends.All() {
-		if slices.ContainsFunc(b.Schemes, func(s config.Scheme) bool { return s.Name == scheme }) {
-			err = notProvided(b)
-		}
-	}
+	err = notProvidedURL(arg)
 	if err == nil {
 		c, name, space, err = p.settings.pickOne(arg, true)
 	}
@@ -234,9 +229,9 @@ func (p *program) pickProvided(arg string) (c config.Config, name, space string,
 		return c, name, space, err
 	}
 	prepared, _ := p.settings.prepared(s, c) // its error is reported when the source is made
-	one, space, ok := prepared.Named(strings.TrimPrefix(name, s.Name+"/"))
-	if !ok {
-		return c, name, "", nil
+	one, space, err := prepared.Named(strings.TrimPrefix(name, s.Name+"/"))
+	if err != nil {
+		return c, name, "", usageError{err}
 	}
 	c.Sources = []config.Source{one}
 	return c, "", space, nil
@@ -247,4 +242,15 @@ func notProvided(b backends.Backend) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s; coordtop get shows what is owned there", operate.ErrNotPossible, operate.NotProvided(b.Type))
+}
+
+// notProvidedURL does the same for the backend of arg, if arg is a URL.
+func notProvidedURL(arg string) error {
+	scheme, _, _ := strings.Cut(arg, "://")
+	for _, b := range backends.All() {
+		if slices.ContainsFunc(b.Schemes, func(s config.Scheme) bool { return s.Name == scheme }) {
+			return notProvided(b)
+		}
+	}
+	return nil
 }

@@ -252,10 +252,12 @@
 // the time for that is over:
 //
 //	v, at
-//	event          create, update, delete
+//	event          create, update, delete; of coordtop node create-node,
+//	               alter-node, drop-node
 //	result         done, not seen, missed, failed, called off, not known: as of
 //	               release
 //	source, namespace, kind, name
+//	               kind and name are null of a coordination node
 //	limit, data    as of get, afterwards; null: it is gone or not seen
 //	detail         a sentence for people; null: none
 //

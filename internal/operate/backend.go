@@ -63,8 +63,8 @@ type Backend struct {
 	// Provisions reports whether primitives exist without being owned, and are created and deleted through
 	// coord.Semaphore.
 	Provisions bool
-	// CreateNode makes a space that does not exist. It returns when ctx ends. Nil: spaces cannot be made.
-	CreateNode func(ctx context.Context, space string) error
+	// Nodes creates, changes and removes spaces. Nil: the backend has none that can be made.
+	Nodes *Nodes
 	// Force ends what others own. Nil: the backend cannot.
 	Force *Force
 	// Crash kills the process of that owner of the primitive. Nil: no process can be killed.

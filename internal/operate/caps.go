@@ -49,7 +49,7 @@ func (b *Backend) never(v action.Verb) string {
 		return b.Force.NoCancel
 	case v == action.CancelWait && (b.Force == nil || b.Force.Cancel == ""):
 		return "coordtop has no way to end another's wait on " + b.Type
-	case action.Of(v).Group == action.Provisions && (!b.Provisions || v == action.CreateNode && b.CreateNode == nil):
+	case action.Of(v).Group == action.Provisions && (!b.Provisions || action.Of(v).Space && b.Nodes == nil):
 		return NotProvided(b.Type)
 	}
 	return ""

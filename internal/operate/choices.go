@@ -29,7 +29,7 @@ func (b *Backend) choices(row *sources.Row, s *sources.State, ours *action.Holdi
 	var list []action.Choice
 	for _, d := range action.Verbs() {
 		switch v := d.Verb; {
-		case v == action.Crash && b.Crash == nil, v == action.CancelWait && row.Queue.Len == 0 && b.never(v) != "", d.Group == action.Provisions && !b.Provisions, v == action.CreateNode && b.CreateNode == nil:
+		case v == action.Crash && b.Crash == nil, v == action.CancelWait && row.Queue.Len == 0 && b.never(v) != "", d.Group == action.Provisions && !b.Provisions, d.Space && (b.Nodes == nil || d.Text == ""):
 		default:
 			list = append(list, action.Choice{Verb: v, Not: cmp.Or(b.notRow(v, row, s, ours), b.notOwners(v, row, ours))})
 		}

@@ -20,7 +20,9 @@
 //
 // If primitives exist without an owner (Backend.Provisions), they are created, updated and deleted on the same path,
 // without a lease. The service cannot compare data in an update, so the data is read once more just before the update
-// is sent.
+// is sent. With force a primitive that is in use is deleted, and a space dropped, if the owners are still those that the
+// person saw; these are read once more, too. A space (Backend.Nodes) has no row: its guards look at its scope and at all
+// rows in it.
 //
 // A force-release ends the ownership of somebody else only if it is still the one on screen: the service compares the
 // owner's guard in the same step (coord.ForceReleaser). After the driver is open, just before the request, the guards

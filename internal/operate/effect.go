@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -46,6 +47,8 @@ func (o *Operator) Describe(ctx context.Context, r action.Request) (action.Effec
 			"Others take over when its lease has run out, or at once where the connection was the lease.",
 		}
 		e.Danger = true
+	case action.AlterNode, action.DropNode:
+		describeNode(&e, o.view.State(), r)
 	case action.Create, action.Update, action.Delete, action.CreateNode:
 		describeProvision(&e, &b, row, r)
 	default:
@@ -60,7 +63,7 @@ func (o *Operator) Describe(ctx context.Context, r action.Request) (action.Effec
 // nameFor returns the name that must be typed to confirm a request; "" if none is required.
 func nameFor(b *Backend, r action.Request) string {
 	if action.Of(r.Verb).Named && !b.Demo {
-		return typable(r.Target.Ref.Name)
+		return typable(cmp.Or(r.Target.Ref.Name, r.Target.Ref.Space))
 	}
 	return ""
 }

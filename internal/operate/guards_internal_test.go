@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -19,7 +18,7 @@ func allowed(v action.Verb) *decision {
 		b: &Backend{
 			Type: "redis", Identity: "ana@desk:1", Caps: coord.Caps{Mutex: true, Election: true, Semaphore: true, Shared: true, MaxData: 20},
 			Force: &Force{Cancel: "It leaves."}, Provisions: true,
-			CreateNode: func(context.Context, string) error { return nil }, Crash: func(sources.Ref, sources.OwnerRef) error { return nil },
+			Nodes: &Nodes{}, Crash: func(sources.Ref, sources.OwnerRef) error { return nil },
 		},
 		writing: &writing{always: true, now: time.Now, slept: func() time.Duration { return 0 }, unlocked: map[string]arming{"s": {}}},
 		state:   &sources.State{Scopes: []sources.Scope{{Health: sources.HealthLive}}},
@@ -70,6 +69,9 @@ func TestEachGuardRefusesWhatItMustAndNothingElse(t *testing.T) {
 	verbs := func(list ...action.Verb) []action.Verb { return list }
 	var every, others []action.Verb // others: that do not give back what is ours
 	for _, v := range all {
+		if v.Text == "" && v.Space { // it is about no row
+			continue
+		}
 		every = append(every, v.Verb)
 		if v.Verb != action.Resign {
 			others = append(others, v.Verb)

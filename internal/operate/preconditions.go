@@ -57,6 +57,8 @@ func guardAllowed(d *decision) error {
 // refuses them with a better reason.
 func guardUnchanged(d *decision) error {
 	switch {
+	case aboutNode(&d.Request):
+		return guardNode(d)
 	case d.row == nil && (d.Verb != action.Resign || d.ours == nil):
 		return notPossible("%s is not on our watch", clean(d.Target.Ref.Name))
 	case d.row == nil || !d.row.Fresh(d.state):

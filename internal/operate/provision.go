@@ -94,7 +94,11 @@ func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.
 			e.Lines = append(e.Lines, "Its data is lost: "+format.Count(row.Data.Len)+" bytes.")
 		}
 	case action.CreateNode:
-		e.Lines = []string{"Creates " + clean(r.Target.Ref.Space) + ", and the directories before it, with the service's own settings."}
+		with := "the service's own settings"
+		if s := r.Node.String(); s != "" {
+			with = s
+		}
+		e.Lines = []string{"Creates " + clean(r.Target.Ref.Space) + ", and the directories before it, with " + with + "."}
 	}
 }
 
@@ -143,8 +147,13 @@ func (n *run) provision(b *Backend) {
 		}
 		return
 	}
-	did := map[action.Verb]string{action.Create: "created", action.Update: "updated", action.Delete: "deleted", action.CreateNode: "created"}[n.Request.Verb]
+	did := map[action.Verb]string{action.Create: "created", action.Update: "updated", action.Delete: "deleted",
+		action.CreateNode: "created", action.AlterNode: "altered", action.DropNode: "dropped"}[n.Request.Verb]
 	n.reach(action.Sent, did)
+	if aboutNode(&n.Request) {
+		n.watched(n.seesNode(b), did, sources.OwnerRef{})
+		return
+	}
 	seen := n.watch(n.ctx, n.op.options.Patience, func(row *sources.Row, events []sources.Event) bool {
 		return shows(n.Request, row, events)
 	})
@@ -154,8 +163,13 @@ func (n *run) provision(b *Backend) {
 // send sends the one request, in a session that ends with it.
 func (n *run) send(ctx context.Context, b *Backend) error {
 	r := n.Request
-	if r.Verb == action.CreateNode {
-		return b.CreateNode(ctx, r.Target.Ref.Space)
+	switch r.Verb {
+	case action.CreateNode:
+		return b.Nodes.Create(ctx, r.Target.Ref.Space, r.Node)
+	case action.AlterNode:
+		return b.Nodes.Alter(ctx, r.Target.Ref.Space, r.Node)
+	case action.DropNode:
+		return n.dropNode(ctx, b)
 	}
 	session, err := n.session(b, openWithin, nil)
 	if err != nil {

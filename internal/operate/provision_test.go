@@ -55,13 +55,13 @@ func ydbRigAt(t *testing.T, server *ydbtest.Server, o options) *rig {
 		Open: func(_ context.Context, space string) (coord.Driver, error) {
 			return ydbcoord.New(server.URL(0)+"?node="+space, ydbcoord.Options{Incarnations: true})
 		},
-		CreateNode: func(ctx context.Context, space string) error {
+		Nodes: &operate.Nodes{Create: func(ctx context.Context, space string, _ action.NodeSettings) error {
 			c, err := ydbcoord.NewClient(client)
 			if err != nil {
 				return err
 			}
 			return errors.Join(c.Nodes().Create(ctx, space, nil), c.Close(ctx))
-		},
+		}},
 	}
 	return newRig(t, server.URL(0), source, backend, o)
 }

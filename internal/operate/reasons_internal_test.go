@@ -101,7 +101,7 @@ func TestTheMenuSaysOfEachVerbWhyItIsNotPossible(t *testing.T) {
 		}},
 		"not refused":             {verbs: verbs{action.Release}, change: func(d *decision) { d.b.Force.Refuses = func(*sources.Row, *sources.Owner) string { return "" } }},
 		"no provisions":           {verbs: verbs{action.Create, action.Update, action.Delete}, change: func(d *decision) { d.b.Provisions = false }, want: "not listed"},
-		"no way to make nodes":    {verbs: verbs{action.CreateNode}, change: func(d *decision) { d.b.CreateNode = nil }, want: "not listed"},
+		"no way to make nodes":    {verbs: verbs{action.CreateNode}, change: func(d *decision) { d.b.Nodes = nil }, want: "not listed"},
 		"not the demo":            {verbs: verbs{action.Crash}, change: func(d *decision) { d.b.Crash = nil }, want: "not listed"},
 		"no queue, no way":        {verbs: verbs{action.CancelWait}, change: func(d *decision) { d.row.Queue, d.b.Force.Cancel = sources.Queue{}, "" }, want: "not listed"},
 		"the node is there":       {verbs: verbs{action.CreateNode}, change: func(d *decision) { d.row.NoSpace, d.row.Space = false, "/local/a" }, want: "/local/a exists"},
@@ -196,8 +196,8 @@ func TestASourceSaysWhatItCanNeverDo(t *testing.T) {
 		"no force":                   {func(b *Backend) { b.Force = nil }, map[action.Verb]string{action.Release: "coordtop has no way to end what", action.CancelWait: "coordtop has no way to end another's wait"}},
 		"no cancel":                  {func(b *Backend) { b.Force = &Force{} }, map[action.Verb]string{action.CancelWait: "coordtop has no way to end another's wait"}},
 		"a reason against a cancel":  {func(b *Backend) { b.Force = &Force{NoCancel: "why"} }, map[action.Verb]string{action.CancelWait: "why"}},
-		"no provisions":              {func(b *Backend) { b.Provisions = false }, map[action.Verb]string{action.Create: "redis has nothing that exists", action.Update: "redis has", action.Delete: "redis has", action.CreateNode: "redis has"}},
-		"no way to make a node":      {func(b *Backend) { b.CreateNode = nil }, map[action.Verb]string{action.CreateNode: "redis has nothing that exists"}},
+		"no provisions":              {func(b *Backend) { b.Provisions = false }, map[action.Verb]string{action.Create: "redis has nothing that exists", action.Update: "redis has", action.Delete: "redis has", action.CreateNode: "redis has", action.AlterNode: "redis has", action.DropNode: "redis has"}},
+		"no way to make a node":      {func(b *Backend) { b.Nodes = nil }, map[action.Verb]string{action.CreateNode: "redis has nothing that exists", action.AlterNode: "redis has", action.DropNode: "redis has"}},
 		"a namesake without waiters": {func(b *Backend) { b.Force = &Force{Cancel: "c"} }, nil},
 	} {
 		b := full

@@ -108,7 +108,7 @@ func (n *run) bodyLocked(b *Backend) func() {
 		return func() { n.force(b) }
 	case action.Crash:
 		return func() { n.crash(b) }
-	case action.Create, action.Update, action.Delete, action.CreateNode:
+	case action.Create, action.Update, action.Delete, action.CreateNode, action.AlterNode, action.DropNode:
 		return func() { n.provision(b) }
 	case action.Acquire, action.Try, action.Campaign:
 		h = newHolding(n, n.op.options.Now())

@@ -62,8 +62,11 @@ type Prepared struct {
 	// would, or it lists all selected primitives, owned or not.
 	Selects func(*sources.Primitive) bool
 	// Named returns a source that has only the primitive with a name, with or without its space before it, whether or
-	// not that exists. ok is false if the space is not clear. Nil: nothing exists without an owner.
-	Named func(name string) (_ config.Source, space string, ok bool)
+	// not that exists; see Place. Nil: nothing exists without an owner.
+	Named func(name string) (_ config.Source, space string, err error)
+	// Alone returns a source that has only the space with a path, whether or not that exists, with all its known
+	// primitives. A path of "" is the only one that the source names. Nil: there are no such spaces.
+	Alone func(ctx context.Context, path string) (_ config.Source, space string, err error)
 }
 
 // Config returns the backends for package config.

@@ -139,7 +139,7 @@ func sent(wire func(coord.Call, coord.Claim) string) func(action.Request) string
 	calls := map[action.Verb]coord.Call{
 		action.Acquire: coord.CallAcquire, action.Campaign: coord.CallAcquire, action.Try: coord.CallAcquire,
 		action.Proclaim: coord.CallPublish, action.Resign: coord.CallRelease,
-		action.Create: coord.CallCreate, action.Update: coord.CallUpdate, action.Delete: coord.CallDelete, action.CreateNode: coord.CallMakeSpace,
+		action.Create: coord.CallCreate, action.Update: coord.CallUpdate, action.Delete: coord.CallDelete,
 	}
 	return func(r action.Request) string {
 		c := coord.Claim{
@@ -149,9 +149,6 @@ func sent(wire func(coord.Call, coord.Claim) string) func(action.Request) string
 		}
 		if r.Verb == action.Try {
 			c.Wait = 0
-		}
-		if r.Verb == action.CreateNode {
-			c.Name = r.Target.Ref.Space
 		}
 		return wire(calls[r.Verb], c)
 	}

@@ -90,7 +90,10 @@ func ydbSource(h Host, s config.Source, _ map[string]string) (Prepared, error) {
 	_, err := openYDB(s, "", nil, h.State)
 	return Prepared{
 		Open: open, Space: ydbSpace(s), Place: ydbPlace(s), Names: func(ctx context.Context) []string { return ydbKnown(ctx, s, h.State) },
-		Named: func(name string) (config.Source, string, bool) { return ydbNamed(s, name) },
+		Named: func(name string) (config.Source, string, error) { return ydbNamed(s, name) },
+		Alone: func(ctx context.Context, path string) (config.Source, string, error) {
+			return ydbAlone(ctx, s, path, h.State)
+		},
 	}, err
 }
 
@@ -217,23 +220,14 @@ func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 		return driver, nil
 	}
 	b.Provisions = true
-	b.CreateNode = func(ctx context.Context, space string) error {
-		o, err := ydbOptions(ctx, h, s)
-		if err != nil {
-			return err
-		}
-		client, err := ydbcoord.NewClient(o)
-		if err != nil {
-			return err
-		}
-		err = client.Nodes().Create(ctx, space, nil)
-		return errors.Join(err, client.Close(ctx))
-	}
+	b.Nodes = ydbNodeCalls(h, s)
 	b.Force = ydbForce(s)
 	b.Call = func(r action.Request) string {
 		switch {
 		case r.Verb == action.Release:
 			return ydbForceCall(s, r.Target)
+		case action.Of(r.Verb).Space:
+			return ydbNodeCall(r)
 		case r.Force:
 			return "describe_semaphore " + strconv.Quote(r.Target.Ref.Name) + ", delete_semaphore " + strconv.Quote(r.Target.Ref.Name) + " with force"
 		}

@@ -1,0 +1,130 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"coordtop/coord"
+	"coordtop/internal/action"
+	"coordtop/internal/ground/format"
+	"coordtop/sources"
+)
+
+// Nodes creates, changes and removes the spaces of a source, and reads their settings. Each function returns when ctx
+// ends.
+type Nodes struct {
+	Create, Alter func(ctx context.Context, space string, s action.NodeSettings) error
+	Drop          func(ctx context.Context, space string) error
+	Describe      func(ctx context.Context, space string) (action.Node, error)
+}
+
+// aboutNode reports whether a request is about a space and no row.
+func aboutNode(r *action.Request) bool {
+	return r.Target.Ref.Name == "" && action.Of(r.Verb).Space
+}
+
+// nodeScope returns the scope of the space of ref; nil if our watch does not have it.
+func nodeScope(s *sources.State, ref sources.Ref) *sources.Scope {
+	i := slices.IndexFunc(s.Scopes, func(c sources.Scope) bool { return c.Source == ref.Source && c.Name == ref.Space })
+	if i < 0 {
+		return nil
+	}
+	return &s.Scopes[i]
+}
+
+// guardNode checks a request about a space. Only with force it may be dropped while something in it is owned or
+// awaited, and only if the owners are those that the person saw.
+func guardNode(d *decision) error {
+	ref := d.Target.Ref
+	c := nodeScope(d.state, ref)
+	switch {
+	case d.b.never(d.Verb) != "":
+		return notPossible("%s", d.b.never(d.Verb))
+	case c == nil || c.Health != sources.HealthLive || !c.Synced:
+		return notPossible("what is shown of it is old, since its source is silent: try again when it answers")
+	case d.Verb == action.CreateNode && !c.About.Absent:
+		return notPossible("%s exists", clean(ref.Space))
+	case d.Verb != action.CreateNode && c.About.Absent:
+		return notPossible("there is no such coordination node")
+	case d.Verb != action.DropNode:
+		return nil
+	}
+	now, users := action.TargetOfNode(d.state, ref.Source, ref.Space)
+	switch {
+	case len(users) > 0 && !d.Force:
+		return notPossible("it is in use: %s", format.Some(users, 5))
+	case d.Force && now.Used != d.Target.Used:
+		return changed("the owners in it were others when you decided")
+	}
+	return nil
+}
+
+// describeNode describes what altering or dropping a space would do.
+func describeNode(e *action.Effect, s *sources.State, r action.Request) {
+	name := clean(r.Target.Ref.Space)
+	e.Danger = true
+	if r.Verb == action.AlterNode {
+		e.Lines = []string{
+			"Changes the settings of " + name + " to " + r.Node.String() + ". Others stay as they are.",
+			"A setting can be changed again, but not be given back to the service.",
+		}
+		return
+	}
+	_, users := action.TargetOfNode(s, r.Target.Ref.Source, r.Target.Ref.Space)
+	e.Lines = []string{
+		"Drops " + name + " with all its semaphores, their data and all sessions. The server asks nobody.",
+		"Only semaphores whose names are known are looked at: YDB lists none, so others may be in use.",
+		"Programs that use it fail until it is created again; then session numbers and order ids begin anew.",
+	}
+	if len(users) > 0 {
+		e.Lines = append(e.Lines, fmt.Sprintf("In use now (%d): %s.", len(users), format.Some(users, 10)))
+	}
+}
+
+// dropNode drops a space, if everything known in it is used as the person saw just before.
+func (n *run) dropNode(ctx context.Context, b *Backend) error {
+	r, s := n.Request, n.op.view.State()
+	session, err := n.session(b, openWithin, nil)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotSent, err)
+	}
+	defer func() { _ = n.op.leaveSession(session, &holding{}) }() // it owns nothing, so an error does not matter
+	var owners []string
+	for _, row := range s.Rows {
+		if row == nil || row.Source != r.Target.Ref.Source || row.Space != r.Target.Ref.Space {
+			continue
+		}
+		d, err := session.Semaphore(row.Name, coord.SemaphoreOptions{}).Describe(ctx)
+		if err != nil && !errors.Is(err, coord.ErrNotFound) {
+			return fmt.Errorf("%w: %w", errNotSent, err)
+		}
+		for i := range d.Owners {
+			owners = append(owners, action.UseIn(row.Name, d.Owners[i].ID))
+		}
+		if len(d.Waiters) > 0 && !r.Force {
+			return errOtherOwners
+		}
+	}
+	if action.UseOf(owners) != r.Target.Used {
+		return errOtherOwners
+	}
+	return b.Nodes.Drop(ctx, r.Target.Ref.Space)
+}
+
+// seesNode reports whether the result of a request about a space is seen in time: the changed settings are read from the
+// server, and whether it exists shows on our watch.
+func (n *run) seesNode(b *Backend) bool {
+	r := n.Request
+	if r.Verb == action.AlterNode {
+		ctx, cancel := context.WithTimeout(n.ctx, openWithin)
+		defer cancel()
+		d, err := b.Nodes.Describe(ctx, r.Target.Ref.Space)
+		return err == nil && d.Has(r.Node)
+	}
+	return n.watch(n.ctx, n.op.options.Patience, func(*sources.Row, []sources.Event) bool {
+		c := nodeScope(n.op.view.State(), r.Target.Ref)
+		return c != nil && c.About.Absent == (r.Verb == action.DropNode)
+	})
+}
