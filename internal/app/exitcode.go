@@ -37,7 +37,7 @@ func exitMeanings() []string {
 		exitUsage:    "wrong arguments or config, or not confirmed",
 		exitNoAnswer: "a source did not answer, or refused the login (get prints the other sources)",
 		exitNotFound: "no such name",
-		exitTimeout:  "a source was not read in full within --timeout; of wait: it was not so by then; of acquire and campaign: not ours within --wait",
+		exitTimeout:  "a source was not read in full within --timeout; of wait: it was not so by then; of acquire, campaign, lock and elect: not ours within --wait",
 		exitChanged:  "the owner changed, or nobody owns it; nothing was done",
 		exitCannot:   "not possible, the message says why",
 		exitReadOnly: "the source is read_only",

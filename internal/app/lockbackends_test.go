@@ -11,6 +11,7 @@ import (
 
 	"coordtop/internal/emulator/dflocktest"
 	"coordtop/internal/emulator/ydbtest"
+	"coordtop/internal/help"
 	"coordtop/internal/localserver"
 )
 
@@ -23,6 +24,8 @@ type lockServer struct {
 	most   int    // commands at once, unless locksEnv says it
 	queued func() int
 	lose   func() // ends what is owned
+
+	permits string // the flag that a claim of a semaphore needs; "": it has none
 }
 
 // lockServers starts a server of each backend, each of which has a mutex "job" and an election "primary".
@@ -32,7 +35,7 @@ func lockServers(t *testing.T) map[string]func(t *testing.T) lockServer {
 		"redis": func(t *testing.T) lockServer {
 			s := localserver.RedisForTest(t, localserver.RedisOptions{})
 			c := writer(t, s.Addr())
-			return lockServer{s.URL() + "?", 50, nil, func() { c.Del(t.Context(), "job", "primary") }}
+			return lockServer{s.URL() + "?", 50, nil, func() { c.Del(t.Context(), "job", "primary") }, ""}
 		},
 		"postgres": func(t *testing.T) lockServer {
 			s := localserver.PostgresForTest(t, localserver.PostgresOptions{})
@@ -43,24 +46,27 @@ func lockServers(t *testing.T) map[string]func(t *testing.T) lockServer {
 				}
 				return n
 			}
-			return lockServer{s.URL() + "&", 8, func() int { return count("*") }, func() { count("pg_terminate_backend(pid)") }}
+			return lockServer{s.URL() + "&", 8, func() int { return count("*") }, func() { count("pg_terminate_backend(pid)") }, ""}
 		},
 		"ydb": func(t *testing.T) lockServer {
 			s := ydbForTest(t, ydbtest.Options{})
+			if err := s.CreateSemaphore(ydbNode, "imports", 3, nil); err != nil {
+				t.Fatal(err)
+			}
 			return lockServer{s.URL(0) + "?node=" + ydbNode + "&", 8, func() int { return len(s.Waiters(ydbNode, "job")) }, func() {
 				for _, link := range append(s.Owners(ydbNode, "job"), s.Owners(ydbNode, "primary")...) {
 					if err := s.ExpireSession(ydbNode, link.SessionID); err != nil {
 						t.Error(err)
 					}
 				}
-			}}
+			}, "--permits"}
 		},
 		"dflockd": func(t *testing.T) lockServer {
 			s, url := dflockd(t, dflocktest.Options{})
 			return lockServer{url + "?", 8, func() int {
 				entry, _ := s.Entry("job") // it is there while somebody owns it
 				return len(entry.Waiters)
-			}, s.Restart}
+			}, s.Restart, "--limit"}
 		},
 	}
 }
@@ -159,6 +165,44 @@ func TestALeaderThatDiesIsFollowedWhenItsCommandIsDead(t *testing.T) {
 			second.says("the lead was lost, campaigning again: ")
 			second.out.await(t, func(out string) bool { return strings.Count(out, " in\n") == 2 })
 			second.dead() // the command of its first term
+		})
+	}
+}
+
+// TestTheScriptsOfHelpLockRun runs each with the beginning of a URL in $LEASES.
+func TestTheScriptsOfHelpLockRun(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, start := range lockServers(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, dir := start(t), t.TempDir()
+			for file, text := range map[string]string{"coordtop": "exec " + self + ` "$@"`, "job": "echo job", "address": "echo $1 >&2"} {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ran := 0
+			for _, b := range topic(t, "lock").Blocks() {
+				if b.Kind != help.Code || b.Under != "Scripts" {
+					continue
+				}
+				ran++
+				cmd := command(t, "")
+				cmd.Path, cmd.Args, cmd.Dir = "/bin/sh", []string{"sh", "-c", b.Cells[0]}, dir
+				cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH"), "LEASES="+s.url)
+				out, _ := cmd.CombinedOutput() // its exit code says the rest
+				cannot := strings.Contains(b.Cells[0], "semaphore") && (s.permits == "" || (s.permits == "--limit") != strings.Contains(b.Cells[0], "--limit"))
+				if code := cmd.ProcessState.ExitCode(); cannot == (code == exitOK) || !cannot && !strings.Contains(string(out), "job\n") {
+					t.Errorf("%s: exit code %d: %s", b.Cells[0], code, out)
+				}
+			}
+			if ran != 6 {
+				t.Errorf("there are %d scripts", ran)
+			}
 		})
 	}
 }

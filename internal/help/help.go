@@ -20,7 +20,7 @@ type Topic struct {
 func Names() []string {
 	return []string{
 		"urls", "rights", "environment", "board", "timeline", "filters", "problems", "why", "json", "exit-codes",
-		"acting", "recording", "libraries", "backends", "terminals",
+		"acting", "lock", "recording", "libraries", "backends", "terminals",
 	}
 }
 
