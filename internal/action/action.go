@@ -51,19 +51,19 @@ func (v Verb) String() string {
 
 // Request is an action that a person wants.
 type Request struct {
-	Verb    Verb
-	Target  Target
-	Mode    sources.Mode  // Acquire, Try: Shared if the backend supports it
-	Permits uint64        // of a semaphore; 0: 1
-	Wait    time.Duration // Acquire, Campaign: how long to wait; 0: until it is ours
-	Limit   uint64        // Create: the new semaphore's limit; 0: 1. Claims: the limit, if each must name it; 0: the row's
-	Data    []byte        // Acquire, Campaign, Proclaim, Create, Update: the data for others
-	Reason  string        // for the audit; a protected source demands one
-	Typed   string        // the name that the person typed to confirm
-	Force   bool          // Delete, DropNode: also while somebody owns or awaits it
-	Was     string        // Update: the SHA-256, in hex, that the data must have just before; "": any
-	Node    NodeSettings  // CreateNode, AlterNode
-	Session Session       // Acquire, Try, Campaign
+	Verb     Verb
+	Target   Target
+	Mode     sources.Mode   // Acquire, Try: Shared if the backend supports it
+	Permits  uint64         // of a semaphore; 0: 1
+	Wait     time.Duration  // Acquire, Campaign: how long to wait; 0: until it is ours
+	Limit    uint64         // Create: the new semaphore's limit; 0: 1. Claims: the limit, if each must name it; 0: the row's
+	Data     []byte         // Acquire, Campaign, Proclaim, Create, Update: the data for others
+	Reason   string         // for the audit; a protected source demands one
+	Typed    string         // the name that the person typed to confirm
+	Force    bool           // Delete, DropNode: also while somebody owns or awaits it
+	Was      string         // Update: the SHA-256, in hex, that the data must have just before; "": any
+	Settings []sources.Attr // CreateNode, AlterNode: by the names that About.Config has; others stay, or are left to the service
+	Session  Session        // Acquire, Try, Campaign
 	// Ephemeral makes a claim of a semaphore create it if it is absent, and the service remove it with its last owner.
 	Ephemeral bool
 	// Proceed, if not nil, makes Acquire take only a place in the queue; it waits there once Proceed is closed.

@@ -44,6 +44,34 @@ func UseOf(ids []string) string {
 	return strings.Join(ids, " ")
 }
 
+// UseIn returns the part of UseOf for an owner of one primitive in a space.
+func UseIn(name, owner string) string { return name + "/" + owner }
+
+// TargetOfNode returns the Target of a space with the owners of everything in it, and the rows that are owned or
+// awaited, for people.
+func TargetOfNode(s *sources.State, source, space string) (t Target, users []string) {
+	t.Ref = sources.Ref{Source: source, Space: space}
+	var owners []string
+	for _, row := range s.Rows {
+		if row == nil || row.Source != source || row.Space != space || len(row.Owners)+row.Queue.Len == 0 {
+			continue
+		}
+		text := OwnerText(row.Name, "")
+		if len(row.Owners) > 0 {
+			text += " owned by " + OwnersText(row.Owners)
+		}
+		if row.Queue.Len > 0 {
+			text += fmt.Sprintf(" (%d wait)", row.Queue.Len)
+		}
+		users = append(users, text)
+		for i := range row.Owners {
+			owners = append(owners, UseIn(row.Name, row.Owners[i].ID))
+		}
+	}
+	t.Used = UseOf(owners)
+	return t, users
+}
+
 func each(owners []sources.Owner) []string {
 	ids := make([]string, len(owners))
 	for i := range owners {

@@ -13,7 +13,7 @@ import (
 
 // nodeJSON is what the tests read of a node that is described.
 type nodeJSON struct {
-	Namespace, Owner, Incarnation string
+	Namespace, Incarnation string
 
 	Settings                     map[string]string
 	Known, Used, Owners, Waiters int
@@ -61,7 +61,7 @@ func TestANodeIsCreatedAlteredDescribedAndDropped(t *testing.T) {
 		}
 		var settings []string
 		for _, name := range []string{"attach consistency", "rate limiter counters", "read consistency", "self check period", "session grace period"} {
-			if value := got.Settings[name]; value != "" {
+			if value := got.Settings[name]; !strings.HasPrefix(value, "not set (") {
 				settings = append(settings, name+" "+value)
 			}
 		}
@@ -167,7 +167,8 @@ func TestWhatANodeCommandRefuses(t *testing.T) {
 		"no node":                {[]string{"describe", s.URL(0)}, exitUsage, "name one coordination node"},
 		"one that exists":        {append([]string{"create", here}, sure...), exitCannot, "/local/app exists"},
 		"no setting":             {append([]string{"alter", here}, sure...), exitUsage, "no setting is given"},
-		"a word that is none":    {append([]string{"alter", here, "--read-consistency", "lax"}, sure...), exitUsage, "takes strict or relaxed"},
+		"a word of the wire":     {append([]string{"alter", here, "--read-consistency", "UNSET"}, sure...), exitUsage, "read consistency: strict or relaxed"},
+		"a word that is none":    {append([]string{"alter", here, "--read-consistency", "lax"}, sure...), exitUsage, "read consistency: strict or relaxed"},
 		"too short a time":       {append([]string{"alter", here, "--self-check-period", "10us"}, sure...), exitUsage, "whole milliseconds"},
 		"altering what is not":   {append([]string{"alter", nowhere, "--self-check-period", "1s"}, sure...), exitNotFound, "there is no such coordination node"},
 		"dropping what is not":   {append([]string{"drop", nowhere}, sure...), exitNotFound, "there is no such coordination node"},
@@ -185,7 +186,7 @@ func TestWhatANodeCommandRefuses(t *testing.T) {
 		t.Errorf("read_only: exit code %d: %s", code, w.stderr)
 	}
 	text := newWorld(t)
-	if code := text.main(t.Context(), "node", "describe", "--config", filepath.Join(w.home, configFile), "y/app"); code != exitOK || !strings.Contains(text.stdout.String(), "session grace period   left to the service") ||
+	if code := text.main(t.Context(), "node", "describe", "--config", filepath.Join(w.home, configFile), "y/app"); code != exitOK || !strings.Contains(text.stdout.String(), "session grace period   not set (10s)") ||
 		!strings.Contains(text.stdout.String(), "known semaphores       1, of which 0") {
 		t.Errorf("describing a read_only one: exit code %d: %s%s", code, text.stdout, text.stderr)
 	}

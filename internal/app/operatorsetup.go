@@ -96,12 +96,17 @@ func (p *program) actOn(ctx context.Context, c config.Config, name, space string
 		if err := headless.Warn(p.env.Stderr, hub.State(), row.Source); err != nil {
 			return err
 		}
-		defer p.unfinished.begin()()
-		op := p.operator(ctx, c, hub, true)
-		defer p.giveBack(op)
-		defer giveBackWith(ctx, op)()
-		return body(ctx, hub, row, op)
+		return p.acting(ctx, c, hub, func(op *operate.Operator) error { return body(ctx, hub, row, op) })
 	})
+}
+
+// acting has body act on what hub shows. At the end of body, or of ctx, it gives back what is held.
+func (p *program) acting(ctx context.Context, c config.Config, hub *sources.Hub, body func(*operate.Operator) error) error {
+	defer p.unfinished.begin()()
+	op := p.operator(ctx, c, hub, true)
+	defer p.giveBack(op)
+	defer giveBackWith(ctx, op)()
+	return body(op)
 }
 
 // backend returns what an Operator needs to know of a source.

@@ -100,11 +100,11 @@ func (p *program) describeSemaphore(help string) *cobra.Command {
 			"Exit codes as of get.\n\n" + help,
 		Example: "coordtop semaphore describe jobs/settings -o json | jq -r .data.text",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			c, name, space, err := p.pickProvided(args[0])
+			c, space, err := p.pickProvided(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}
-			return p.actOn(cmd.Context(), c, name, space, func(ctx context.Context, hub *sources.Hub, row *sources.Row, op *operate.Operator) error {
+			return p.actOn(cmd.Context(), c, "", space, func(ctx context.Context, hub *sources.Hub, row *sources.Row, op *operate.Operator) error {
 				if row.Absent {
 					return absent(row)
 				}
@@ -127,7 +127,7 @@ func absent(row *sources.Row) error {
 
 // provision creates, updates or deletes the primitive that arg names.
 func (p *program) provision(cmd *cobra.Command, verb action.Verb, arg string, o provisionOptions) error {
-	c, name, space, err := p.pickProvided(arg)
+	c, space, err := p.pickProvided(cmd.Context(), arg, false)
 	switch {
 	case err != nil:
 		return err
@@ -148,7 +148,7 @@ func (p *program) provision(cmd *cobra.Command, verb action.Verb, arg string, o 
 	if err != nil {
 		return err
 	}
-	return p.actOn(cmd.Context(), c, name, space, func(ctx context.Context, hub *sources.Hub, row *sources.Row, op *operate.Operator) error {
+	return p.actOn(cmd.Context(), c, "", space, func(ctx context.Context, hub *sources.Hub, row *sources.Row, op *operate.Operator) error {
 		switch {
 		case row.Absent && verb != action.Create:
 			return absent(row)
@@ -214,27 +214,45 @@ func (o *provisionOptions) sameOwners(row *sources.Row, asks bool) error {
 	return fmt.Errorf("%w: the owners have not the guards of --if-owner; now they have %s", operate.ErrChanged, format.Clean(strings.Join(now, ", "), 2000))
 }
 
-// pickProvided finds the one source of a NAME or URL, for a primitive that need not exist or be configured. The error
-// wraps operate.ErrNotPossible if the backend has no primitives that exist without an owner.
-func (p *program) pickProvided(arg string) (c config.Config, name, space string, err error) {
-	err = notProvidedURL(arg)
-	if err == nil {
-		c, name, space, err = p.settings.pickOne(arg, true)
+// pickProvided finds the one source of a NAME or URL of a primitive, or with node of a coordination node, which need not
+// exist or be configured. The error wraps operate.ErrNotPossible if the backend has nothing that exists without an owner.
+func (p *program) pickProvided(ctx context.Context, arg string, node bool) (c config.Config, space string, err error) {
+	scheme, _, _ := strings.Cut(arg, "://")
+	for _, b := range backends.All() {
+		if slices.ContainsFunc(b.Schemes, func(s config.Scheme) bool { return s.Name == scheme }) {
+			err = notProvided(b)
+		}
 	}
-	if err != nil || name == "" {
-		return c, name, space, err
+	var names []string
+	name := ""
+	if err == nil {
+		c, names, err = p.settings.pick([]string{arg}, false)
+	}
+	if err != nil {
+		return c, "", err
 	}
 	s := slices.MaxFunc(c.Sources, func(a, b config.Source) int { return len(a.Name) - len(b.Name) })
 	if err := notProvided(backends.Of(s.Type)); err != nil {
-		return c, name, space, err
+		return c, "", err
+	}
+	if len(names) == 1 {
+		name = strings.TrimPrefix(strings.TrimPrefix(names[0], s.Name), "/")
 	}
 	prepared, _ := p.settings.prepared(s, c) // its error is reported when the source is made
-	one, space, err := prepared.Named(strings.TrimPrefix(name, s.Name+"/"))
-	if err != nil {
-		return c, name, "", usageError{err}
+	switch {
+	case node:
+		s, space, err = prepared.Alone(ctx, name)
+	case name == "":
+		c, _, space, err = p.settings.pickOne(arg, true)
+		return c, space, err
+	default:
+		s, space, err = prepared.Named(name)
 	}
-	c.Sources = []config.Source{one}
-	return c, "", space, nil
+	if err != nil {
+		return c, "", usageError{err}
+	}
+	c.Sources = []config.Source{s}
+	return c, space, nil
 }
 
 func notProvided(b backends.Backend) error {
@@ -242,15 +260,4 @@ func notProvided(b backends.Backend) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s; coordtop get shows what is owned there", operate.ErrNotPossible, operate.NotProvided(b.Type))
-}
-
-// notProvidedURL does the same for the backend of arg, if arg is a URL.
-func notProvidedURL(arg string) error {
-	scheme, _, _ := strings.Cut(arg, "://")
-	for _, b := range backends.All() {
-		if slices.ContainsFunc(b.Schemes, func(s config.Scheme) bool { return s.Name == scheme }) {
-			return notProvided(b)
-		}
-	}
-	return nil
 }

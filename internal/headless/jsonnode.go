@@ -1,7 +1,6 @@
 package headless
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,28 +12,21 @@ import (
 	"coordtop/sources"
 )
 
-// FindNode waits as Find does and returns the state in which a space of the only source was read, and whether it exists.
-func FindNode(ctx context.Context, feed Feed, space string, timeout time.Duration) (s *sources.State, exists bool, err error) {
-	if s, err = Settle(ctx, feed, timeout, nil, time.Time{}); err != nil {
-		return nil, false, fmt.Errorf("looking: %w", err)
+// FindNode waits as Find does until the space of the only source was read, and returns its scope. If the space does not
+// exist, the error wraps ErrNotFound, and the State is valid.
+func FindNode(ctx context.Context, feed Feed, space string, timeout time.Duration) (*sources.State, *sources.Scope, error) {
+	s, err := Settle(ctx, feed, timeout, nil, time.Time{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("looking: %w", err)
 	}
 	if err := missing(s); err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	i := slices.IndexFunc(s.Scopes, func(c sources.Scope) bool { return c.Name == space })
-	return s, i >= 0 && !s.Scopes[i].About.Absent, nil
-}
-
-// Node is a coordination node as its server describes it, with what is known of its use.
-type Node struct {
-	Ref         sources.Ref // without a name
-	Owner       string      // a user of the server
-	Incarnation string
-	Settings    [][2]string // names, and values as people write them; "": left to the service
-	Known       int         // primitives whose names are known and that exist
-	Users       []string    // those that are owned or awaited, for people
-	Owners      int
-	Waiters     int
+	if i < 0 || s.Scopes[i].About.Absent {
+		return s, nil, fmt.Errorf("%s: %w: there is no such coordination node", format.Clean(space, maxText), ErrNotFound)
+	}
+	return s, &s.Scopes[i], nil
 }
 
 type nodeJSON struct {
@@ -42,7 +34,6 @@ type nodeJSON struct {
 	At          *string           `json:"at"`
 	Source      string            `json:"source"`
 	Namespace   string            `json:"namespace"`
-	Owner       *string           `json:"owner"`
 	Incarnation *string           `json:"incarnation"`
 	Settings    map[string]string `json:"settings"`
 	Known       int               `json:"known"`
@@ -51,30 +42,29 @@ type nodeJSON struct {
 	Waiters     int               `json:"waiters"`
 }
 
-// WriteNode writes one object.
-func WriteNode(out io.Writer, n Node, f Format) error {
+// WriteNode writes a space. users are its primitives that are owned or awaited, for people.
+func WriteNode(out io.Writer, s *sources.State, c *sources.Scope, users []string, f Format) error {
+	n := nodeJSON{
+		V: version, At: instant(time.Now()), Source: text(c.Source), Namespace: text(c.Name), Incarnation: orNull(c.About.Incarnation),
+		Settings: attrsOf(c.About.Config), Used: len(users),
+	}
+	for _, row := range s.Rows {
+		if row != nil && !row.Absent {
+			n.Known, n.Owners, n.Waiters = n.Known+1, n.Owners+len(row.Owners), n.Waiters+row.Queue.Len
+		}
+	}
 	if f == JSON {
-		line := nodeJSON{
-			V: version, At: instant(time.Now()), Source: text(n.Ref.Source), Namespace: text(n.Ref.Space), Owner: orNull(n.Owner), Incarnation: orNull(n.Incarnation),
-			Settings: map[string]string{}, Known: n.Known, Used: len(n.Users), Owners: n.Owners, Waiters: n.Waiters,
-		}
-		for _, one := range n.Settings {
-			if one[1] != "" {
-				line.Settings[one[0]] = one[1]
-			}
-		}
-		return writeLine(out, line)
+		return writeLine(out, n)
 	}
 	var b strings.Builder
-	line := func(what, is string) { fmt.Fprintf(&b, "%-22s %s\n", what, is) }
-	line("node", format.Clean(n.Ref.Space, maxText))
-	line("owner of the node", cmp.Or(format.Clean(n.Owner, maxText), "?"))
-	for _, one := range n.Settings {
-		line(one[0], cmp.Or(one[1], "left to the service"))
+	line := func(what, is string) { fmt.Fprintf(&b, "%-22s %s\n", what, format.Clean(is, 400)) }
+	line("node", c.Name)
+	for _, a := range c.About.Config {
+		line(a.Key, a.Value)
 	}
-	line("known semaphores", fmt.Sprintf("%d, of which %d are owned or awaited (YDB lists none, so there may be others)", n.Known, len(n.Users)))
+	line("known semaphores", fmt.Sprintf("%d, of which %d are owned or awaited (YDB lists none, so there may be others)", n.Known, n.Used))
 	line("owners, waiters", fmt.Sprintf("%d, %d", n.Owners, n.Waiters))
-	for _, user := range n.Users {
+	for _, user := range users {
 		line("in use", user)
 	}
 	return writeText(out, b.String())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"coordtop/coord"
 	"coordtop/internal/action"
@@ -12,12 +13,21 @@ import (
 	"coordtop/sources"
 )
 
-// Nodes creates, changes and removes the spaces of a source, and reads their settings. Each function returns when ctx
-// ends.
+// Nodes creates, changes and removes the spaces of a source. Each function with a ctx returns when that ends.
 type Nodes struct {
-	Create, Alter func(ctx context.Context, space string, s action.NodeSettings) error
+	// Check returns what is wrong with settings, and writes their values as About.Config has them.
+	Check         func(settings []sources.Attr) error
+	Create, Alter func(ctx context.Context, space string, settings []sources.Attr) error
 	Drop          func(ctx context.Context, space string) error
-	Describe      func(ctx context.Context, space string) (action.Node, error)
+}
+
+// SettingsText returns settings for people; "" for none.
+func SettingsText(settings []sources.Attr) string {
+	var list []string
+	for _, s := range settings {
+		list = append(list, s.Key+" "+s.Value)
+	}
+	return strings.Join(list, ", ")
 }
 
 // aboutNode reports whether a request is about a space and no row.
@@ -67,7 +77,7 @@ func describeNode(e *action.Effect, s *sources.State, r action.Request) {
 	e.Danger = true
 	if r.Verb == action.AlterNode {
 		e.Lines = []string{
-			"Changes the settings of " + name + " to " + r.Node.String() + ". Others stay as they are.",
+			"Changes the settings of " + name + " to " + SettingsText(r.Settings) + ". Others stay as they are.",
 			"A setting can be changed again, but not be given back to the service.",
 		}
 		return
@@ -113,18 +123,10 @@ func (n *run) dropNode(ctx context.Context, b *Backend) error {
 	return b.Nodes.Drop(ctx, r.Target.Ref.Space)
 }
 
-// seesNode reports whether the result of a request about a space is seen in time: the changed settings are read from the
-// server, and whether it exists shows on our watch.
-func (n *run) seesNode(b *Backend) bool {
-	r := n.Request
-	if r.Verb == action.AlterNode {
-		ctx, cancel := context.WithTimeout(n.ctx, openWithin)
-		defer cancel()
-		d, err := b.Nodes.Describe(ctx, r.Target.Ref.Space)
-		return err == nil && d.Has(r.Node)
-	}
-	return n.watch(n.ctx, n.op.options.Patience, func(*sources.Row, []sources.Event) bool {
-		c := nodeScope(n.op.view.State(), r.Target.Ref)
-		return c != nil && c.About.Absent == (r.Verb == action.DropNode)
+// showsNode reports whether our watch shows the result of a request about a space.
+func showsNode(r action.Request, s *sources.State) bool {
+	c := nodeScope(s, r.Target.Ref)
+	return c != nil && c.About.Absent == (r.Verb == action.DropNode) && !slices.ContainsFunc(r.Settings, func(a sources.Attr) bool {
+		return sources.AttrOf(c.About.Config, a.Key) != a.Value
 	})
 }

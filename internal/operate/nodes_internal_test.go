@@ -83,7 +83,7 @@ func TestDroppingANodeSaysFirstWhatIsInUse(t *testing.T) {
 	if !e.Danger || !slices.Contains(e.Lines, "In use now (1): app:lock:x owned by host-a and 1 more (3 wait).") {
 		t.Errorf("it would do %q", e.Lines)
 	}
-	describeNode(&e, d.state, action.Request{Verb: action.AlterNode, Target: d.Target, Node: action.NodeSettings{ReadConsistency: "strict"}})
+	describeNode(&e, d.state, action.Request{Verb: action.AlterNode, Target: d.Target, Settings: []sources.Attr{{Key: "read consistency", Value: "strict"}}})
 	if !strings.Contains(e.Lines[0], "of /n to read consistency strict") {
 		t.Errorf("altering would do %q", e.Lines)
 	}

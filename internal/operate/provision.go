@@ -95,7 +95,7 @@ func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.
 		}
 	case action.CreateNode:
 		with := "the service's own settings"
-		if s := r.Node.String(); s != "" {
+		if s := SettingsText(r.Settings); s != "" {
 			with = s
 		}
 		e.Lines = []string{"Creates " + clean(r.Target.Ref.Space) + ", and the directories before it, with " + with + "."}
@@ -150,11 +150,10 @@ func (n *run) provision(b *Backend) {
 	did := map[action.Verb]string{action.Create: "created", action.Update: "updated", action.Delete: "deleted",
 		action.CreateNode: "created", action.AlterNode: "altered", action.DropNode: "dropped"}[n.Request.Verb]
 	n.reach(action.Sent, did)
-	if aboutNode(&n.Request) {
-		n.watched(n.seesNode(b), did, sources.OwnerRef{})
-		return
-	}
 	seen := n.watch(n.ctx, n.op.options.Patience, func(row *sources.Row, events []sources.Event) bool {
+		if aboutNode(&n.Request) {
+			return showsNode(n.Request, n.op.view.State())
+		}
 		return shows(n.Request, row, events)
 	})
 	n.watched(seen, did, sources.OwnerRef{})
@@ -165,9 +164,9 @@ func (n *run) send(ctx context.Context, b *Backend) error {
 	r := n.Request
 	switch r.Verb {
 	case action.CreateNode:
-		return b.Nodes.Create(ctx, r.Target.Ref.Space, r.Node)
+		return b.Nodes.Create(ctx, r.Target.Ref.Space, r.Settings)
 	case action.AlterNode:
-		return b.Nodes.Alter(ctx, r.Target.Ref.Space, r.Node)
+		return b.Nodes.Alter(ctx, r.Target.Ref.Space, r.Settings)
 	case action.DropNode:
 		return n.dropNode(ctx, b)
 	}

@@ -55,7 +55,7 @@ func ydbRigAt(t *testing.T, server *ydbtest.Server, o options) *rig {
 		Open: func(_ context.Context, space string) (coord.Driver, error) {
 			return ydbcoord.New(server.URL(0)+"?node="+space, ydbcoord.Options{Incarnations: true})
 		},
-		Nodes: &operate.Nodes{Create: func(ctx context.Context, space string, _ action.NodeSettings) error {
+		Nodes: &operate.Nodes{Create: func(ctx context.Context, space string, _ []sources.Attr) error {
 			c, err := ydbcoord.NewClient(client)
 			if err != nil {
 				return err

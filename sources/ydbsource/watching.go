@@ -103,7 +103,8 @@ func (w *watching) askDue(ctx context.Context) (time.Duration, error) {
 	if heard := w.session.Status().Heard; now.Sub(heard) > silenceLimit {
 		return 0, errSilent
 	}
-	if now.Sub(w.read) > settingsFor {
+	refresh := w.link.source.Refreshed(&w.state.refresh)
+	if refresh || now.Sub(w.read) > settingsFor {
 		w.read = now
 		if err := w.settings(ctx); err != nil {
 			return 0, err
@@ -116,14 +117,14 @@ func (w *watching) askDue(ctx context.Context) (time.Duration, error) {
 		}
 		w.save()
 	}
-	if now.Sub(w.reported) > reportEvery {
+	if refresh || now.Sub(w.reported) > reportEvery {
 		w.reported = now
 		w.about.unarmed = w.follower.Unarmed(reportEvery)
 		if err := w.send(sources.Change{About: w.about.changed(w.node)}); err != nil {
 			return 0, err
 		}
 	}
-	ask := w.pace.due(w.state, w.onScreen(), w.link.source.Refreshed(&w.state.refresh), now)
+	ask := w.pace.due(w.state, w.onScreen(), refresh, now)
 	if len(ask.add) > 0 {
 		if err := w.follower.Add(ask.add...); err != nil {
 			return 0, err

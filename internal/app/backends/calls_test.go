@@ -39,7 +39,6 @@ func TestWhatAnActionSendsIsSaidByItsDriver(t *testing.T) {
 		{ydb, action.Update, sources.KindSemaphore, "s", strings.Repeat("x", 301), `update_semaphore "s" with the data "` + strings.Repeat("x", 300) + `..."`},
 		{ydb, action.Delete, sources.KindSemaphore, "s", "", `delete_semaphore "s", without force`},
 		{ydb, action.Resign, sources.KindSemaphore, "s", "", `release_semaphore "s"`},
-		{ydb, action.CreateNode, sources.KindSemaphore, "s", "", `CreateNode "/local/app"`},
 	} {
 		r := action.Request{Verb: c.verb, Data: []byte(c.data)}
 		r.Target.Kind, r.Target.Ref = c.kind, sources.Ref{Source: "x", Space: "/local/app", Name: c.name}

@@ -105,7 +105,7 @@ func ydbAlone(ctx context.Context, s config.Source, path, state string) (_ confi
 	return s, space, nil
 }
 
-// ydbNodeCalls creates, alters, drops and describes coordination nodes, each over a connection of its own.
+// ydbNodeCalls creates, alters and drops coordination nodes, each over a connection of its own.
 func ydbNodeCalls(h Host, s config.Source) *operate.Nodes {
 	with := func(ctx context.Context, call func(*ydbcoord.Nodes) error) error {
 		o, err := ydbOptions(ctx, h, s)
@@ -116,69 +116,74 @@ func ydbNodeCalls(h Host, s config.Source) *operate.Nodes {
 		if err != nil {
 			return err
 		}
-		err = call(client.Nodes())
-		return errors.Join(err, client.Close(ctx))
+		return errors.Join(call(client.Nodes()), client.Close(ctx))
+	}
+	set := func(exists bool) func(context.Context, string, []sources.Attr) error {
+		return func(ctx context.Context, space string, settings []sources.Attr) error {
+			to, err := ydbNodeConfig(settings)
+			if err != nil {
+				return err
+			}
+			return with(ctx, func(n *ydbcoord.Nodes) error {
+				if exists {
+					return n.Alter(ctx, space, to)
+				}
+				return n.Create(ctx, space, to)
+			})
+		}
 	}
 	return &operate.Nodes{
-		Create: func(ctx context.Context, space string, to action.NodeSettings) error {
-			return with(ctx, func(n *ydbcoord.Nodes) error { return n.Create(ctx, space, ydbNodeConfig(to)) })
-		},
-		Alter: func(ctx context.Context, space string, to action.NodeSettings) error {
-			return with(ctx, func(n *ydbcoord.Nodes) error { return n.Alter(ctx, space, ydbNodeConfig(to)) })
-		},
+		Check:  func(settings []sources.Attr) error { _, err := ydbNodeConfig(settings); return err },
+		Create: set(false), Alter: set(true),
 		Drop: func(ctx context.Context, space string) error {
 			return with(ctx, func(n *ydbcoord.Nodes) error { return n.Drop(ctx, space) })
 		},
-		Describe: func(ctx context.Context, space string) (d action.Node, err error) {
-			err = with(ctx, func(n *ydbcoord.Nodes) error {
-				node, err := n.Describe(ctx, space)
-				d = ydbNode(node)
-				return err
-			})
-			return d, err
-		},
 	}
 }
 
-var (
-	consistencies = map[string]pb.ConsistencyMode{"strict": pb.ConsistencyMode_CONSISTENCY_MODE_STRICT, "relaxed": pb.ConsistencyMode_CONSISTENCY_MODE_RELAXED}
-	counters      = map[string]pb.RateLimiterCountersMode{"aggregated": pb.RateLimiterCountersMode_RATE_LIMITER_COUNTERS_MODE_AGGREGATED, "detailed": pb.RateLimiterCountersMode_RATE_LIMITER_COUNTERS_MODE_DETAILED}
-)
-
-func ydbNodeConfig(s action.NodeSettings) *pb.Config {
-	return &pb.Config{
-		SelfCheckPeriodMillis: uint32(s.SelfCheckPeriod.Milliseconds()), SessionGracePeriodMillis: uint32(s.SessionGracePeriod.Milliseconds()),
-		ReadConsistencyMode: consistencies[s.ReadConsistency], AttachConsistencyMode: consistencies[s.AttachConsistency],
-		RateLimiterCountersMode: counters[s.RateLimiterCounters],
-	}
-}
-
-func ydbNode(n ydbcoord.Node) action.Node {
-	c := n.Config
-	settings := action.NodeSettings{
-		SelfCheckPeriod:    time.Duration(c.GetSelfCheckPeriodMillis()) * time.Millisecond,
-		SessionGracePeriod: time.Duration(c.GetSessionGracePeriodMillis()) * time.Millisecond,
-	}
-	for word, mode := range consistencies {
-		if mode == c.GetReadConsistencyMode() {
-			settings.ReadConsistency = word
+// ydbNodeConfig parses the settings of a coordination node, and writes each length as ydbsource does.
+func ydbNodeConfig(settings []sources.Attr) (*pb.Config, error) {
+	c := &pb.Config{}
+	for i := range settings {
+		s, err := &settings[i], error(nil)
+		millis := func() uint32 {
+			d, wrong := time.ParseDuration(s.Value)
+			if wrong != nil || d < time.Millisecond || d > time.Hour || d%time.Millisecond != 0 {
+				err = fmt.Errorf("%s: whole milliseconds, as 10s, up to an hour", s.Key)
+			}
+			s.Value = d.String()
+			return uint32(d.Milliseconds())
 		}
-		if mode == c.GetAttachConsistencyMode() {
-			settings.AttachConsistency = word
+		word := func(values map[string]int32, prefix, words string) int32 {
+			n := values[prefix+strings.ToUpper(s.Value)]
+			if n == 0 || s.Value != strings.ToLower(s.Value) {
+				err = fmt.Errorf("%s: %s", s.Key, words)
+			}
+			return n
+		}
+		switch s.Key {
+		case "self check period":
+			c.SelfCheckPeriodMillis = millis()
+		case "session grace period":
+			c.SessionGracePeriodMillis = millis()
+		case "read consistency":
+			c.ReadConsistencyMode = pb.ConsistencyMode(word(pb.ConsistencyMode_value, "CONSISTENCY_MODE_", "strict or relaxed"))
+		case "attach consistency":
+			c.AttachConsistencyMode = pb.ConsistencyMode(word(pb.ConsistencyMode_value, "CONSISTENCY_MODE_", "strict or relaxed"))
+		case "rate limiter counters":
+			c.RateLimiterCountersMode = pb.RateLimiterCountersMode(word(pb.RateLimiterCountersMode_value, "RATE_LIMITER_COUNTERS_MODE_", "aggregated or detailed"))
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	for word, mode := range counters {
-		if mode == c.GetRateLimiterCountersMode() {
-			settings.RateLimiterCounters = word
-		}
-	}
-	return action.Node{Owner: n.Owner, Incarnation: n.Incarnation, NodeSettings: settings}
+	return c, nil
 }
 
 // ydbNodeCall describes in one line what a request about a coordination node sends.
 func ydbNodeCall(r action.Request) string {
 	call := map[action.Verb]string{action.CreateNode: "CreateNode", action.AlterNode: "AlterNode", action.DropNode: "DropNode"}[r.Verb] + " " + strconv.Quote(r.Target.Ref.Space)
-	if s := r.Node.String(); s != "" {
+	if s := operate.SettingsText(r.Settings); s != "" {
 		call += ", " + s
 	}
 	return call
