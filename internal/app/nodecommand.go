@@ -37,8 +37,8 @@ const nodeNames = "NAME is SOURCE/PATH, where the path begins at the database or
 
 const nodeEnd = "Standard error says what it does; standard output gets one JSON line with the result, as it was seen\n" +
 	"afterwards, in the form of coordtop semaphore: event is create-node, alter-node or drop-node. The audit\n" +
-	"(audit.jsonl in the state directory) gets a line before and one after it. --write --yes confirms%s; a\n" +
-	"protected source needs --reason too.\n\n" + nodeNames +
+	"(audit.jsonl in the state directory) gets a line before and one after it.\n" +
+	"--write --yes confirms%s; a protected source needs --reason too.\n\n" + nodeNames +
 	"Exit code 0: seen to be done; 1: error, or not seen to be done; 2: not confirmed; 3: a source did not\n" +
 	"answer, or refused the login; 4: no such node; 6: its use changed just before, nothing was done; 7: not\n" +
 	"possible, in use, or a right is missing for it; 8: the source is read_only."
@@ -63,7 +63,7 @@ func (p *program) nodeCommand() *cobra.Command {
 	var create, alter, drop nodeOptions
 	settings(add(action.CreateNode, &create, "Create a coordination node", "Creates a coordination node, and the directories before it.\n"+fmt.Sprintf(nodeEnd, ""),
 		"coordtop node create 'grpc://localhost:2136/local?node=/local/app' --write --yes"))
-	typed := "; on a\nterminal the path can be typed instead"
+	const typed = ", or on a terminal the typed path"
 	settings(add(action.AlterNode, &alter, "Change settings of a coordination node",
 		"Changes the settings that are given, and leaves the others. YDB can give none back to the service.\n"+fmt.Sprintf(nodeEnd, typed),
 		"coordtop node alter jobs/local/app --session-grace-period 20s --write --yes"))

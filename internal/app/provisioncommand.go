@@ -36,8 +36,8 @@ const provisionEnd = "NAME is SOURCE/NAME or SOURCE/NODE/NAME, which the config 
 	"Only YDB has semaphores that exist without an owner: on other backends the exit code is 7.\n\n"
 
 const provisioning = "Standard error says what it does; standard output gets one JSON line with the result, as it was seen\n" +
-	"afterwards. The audit (audit.jsonl in the state directory) gets a line before and one after it. --write --yes\n" +
-	"confirms%s; a protected source needs --reason too.\n\n" + provisionEnd +
+	"afterwards. The audit (audit.jsonl in the state directory) gets a line before and one after it.\n" +
+	"--write --yes confirms%s; a protected source needs --reason too.\n\n" + provisionEnd +
 	"Exit code 0: seen to be done; 1: error, or not seen to be done; 2: not confirmed; 3: a source did not\n" +
 	"answer, or refused the login; 4: no such semaphore; 6: somebody else changed it just before, nothing was\n" +
 	"done; 7: not possible, or a right is missing for it; 8: the source is read_only.\n\n"
@@ -67,7 +67,7 @@ func (p *program) semaphoreCommand() *cobra.Command {
 			"coordtop semaphore create jobs/local/app/settings --limit 1 --data-file settings.json --write --yes")
 	cmd.Flags().Uint64Var(&create.limit, "limit", 0, "it has `N` permits (an election: 1)")
 	cmd.Flags().BoolVar(&create.ephemeral, "ephemeral", false, "it ends with its last owner")
-	typed := "; on a\nterminal the name can be typed instead"
+	const typed = ", or on a terminal the typed name"
 	cmd = add(action.Update, &update, "Replace the data of a semaphore",
 		"Replaces the data of a semaphore itself, whoever owns it: programs that follow it act on it at once.\n"+
 			"YDB cannot compare in an update. The data is read once more just before, and nothing is sent if it is not\n"+

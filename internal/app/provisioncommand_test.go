@@ -130,6 +130,25 @@ func TestDescribePrintsAllOfTheDataAndWhoUsesIt(t *testing.T) {
 	}
 }
 
+func TestASecretInTheDataIsNeitherPrintedNorWritten(t *testing.T) {
+	t.Parallel()
+	s := ydbForTest(t, ydbtest.Options{})
+	const data = "host=db password=hunter2"
+	w := newWorld(t)
+	for _, c := range [][]string{{"update", onNode(s, "quota")}, {"create", onNode(s, "new"), "--limit", "1"}} {
+		if code, line := provisions(t, w, append(append(append([]string{"semaphore"}, c...), "--data", data), sure...)...); code != exitOK || line.Data == nil || line.Data.Text != "host=db password=***" {
+			t.Errorf("%s: exit code %d, %+v", c[0], code, line)
+		}
+	}
+	audit, err := os.ReadFile(filepath.Join(w.home, ".local/state/coordtop", auditName))
+	if all := w.stdout.String() + w.stderr.String() + string(audit); err != nil || strings.Contains(all, "hunter2") || !strings.Contains(all, "password=***") {
+		t.Errorf("%v: %s", err, all)
+	}
+	if q, err := s.Semaphore(ydbNode, "quota"); err != nil || string(q.Data) != data {
+		t.Errorf("quota is %+v, %v", q, err)
+	}
+}
+
 func TestOnlyYDBHasSemaphoresThatExistWithoutAnOwner(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"redis://127.0.0.1:1/0?semaphore=x", "postgres://127.0.0.1:1/x?semaphore=1", "dflockd://127.0.0.1:1?semaphore=x"} {

@@ -12,6 +12,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/action"
+	"coordtop/internal/ground/mask"
 	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 )
@@ -116,9 +117,9 @@ func (b *Backend) limit(r action.Request, row *sources.Row) uint64 {
 	return r.Limit
 }
 
-// call describes in one line what a request sends.
+// call describes in one line what a request sends, without secrets in its data.
 func (b *Backend) call(r action.Request) string {
-	r.Data = b.data(r)
+	r.Data = []byte(mask.Text(string(b.data(r))))
 	if r.Verb == action.Crash {
 		return "SIGKILL to the process of " + action.OwnerText(r.Target.Label, r.Target.Owner)
 	}

@@ -71,8 +71,8 @@ func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.
 		e.Lines = []string{"Creates " + name + " with a limit of permits, which nobody can change later.", "Programs that wait for it to appear go on."}
 		if r.Target.Kind == sources.KindElection {
 			e.Lines[0] = "Creates " + name + " with a limit of 1, so that one can lead."
-		} else {
-			e.TakesLimit = true
+		} else if e.TakesLimit = true; r.Limit > 0 {
+			e.Lines[0] = fmt.Sprintf("Creates %s with a limit of %d, which nobody can change later.", name, sources.Permits(r.Limit))
 		}
 		e.TakesData, e.DataMax = true, b.Caps.MaxData
 	case action.Update:
