@@ -113,6 +113,7 @@ func TestWatchShowsAChangeOfSharedConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	json.shows(t, `"event":"deleted"`, `"data":null`)
+	text.shows(t, "deleted")
 	if err := s.CreateSemaphore(ydbNode, "quota", 1, []byte("password=hunter2")); err != nil {
 		t.Fatal(err)
 	}
