@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -62,10 +61,13 @@ func (o *Operator) Describe(ctx context.Context, r action.Request) (action.Effec
 
 // nameFor returns the name that must be typed to confirm a request; "" if none is required.
 func nameFor(b *Backend, r action.Request) string {
-	if action.Of(r.Verb).Named && !b.Demo {
-		return typable(cmp.Or(r.Target.Ref.Name, r.Target.Ref.Space))
+	switch {
+	case !action.Of(r.Verb).Named || b.Demo:
+		return ""
+	case aboutNode(&r):
+		return typable(r.Target.Ref.Space)
 	}
-	return ""
+	return typable(r.Target.Ref.Name)
 }
 
 // typable returns a text that a person can type for a name, and that stands for no other name: the name
