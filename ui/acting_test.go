@@ -191,7 +191,7 @@ func TestTheMenuIsPinnedToItsRowAndOwner(t *testing.T) {
 	d.press("a")
 	d.show(uitest.State(noon(), lost("z"), a, b, c)) // another row is at the top now
 	d.act("a", "tab", "enter")
-	want := action.Target{Ref: a.Ref, Kind: sources.KindElection, Owner: "host-1", Label: "host-1", Fence: 7, Guard: "v1", Used: "host-1"}
+	want := action.Target{Ref: a.Ref, Kind: sources.KindElection, Owner: "host-1", Label: "host-1", Fence: 7, Guard: "v1", Used: "a/host-1"}
 	if got := op.Begun(); len(got) != 1 || got[0].Target != want || got[0].Verb != action.Campaign {
 		t.Errorf("begun %+v", got)
 	}

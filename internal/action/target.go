@@ -25,12 +25,12 @@ type Target struct {
 	Absent  bool   // the primitive did not exist
 	Sum     uint64 // sources.Blob.Sum of the primitive's own data
 	Waiting bool   // Owner is a waiter
-	Used    string // the IDs of all owners, see UseOf
+	Used    string // by all owners, see UseOf
 }
 
 // TargetOf returns the Target of a row and one of its owners. A nil o stands for no owner.
 func TargetOf(row *sources.Row, o *sources.Owner) Target {
-	t := Target{Ref: row.Ref, Kind: row.Kind, Absent: row.Absent, Sum: row.Data.Sum, Alias: sources.AliasName(row.Alias, row.AliasHow), Used: UseOf(each(row.Owners))}
+	t := Target{Ref: row.Ref, Kind: row.Kind, Absent: row.Absent, Sum: row.Data.Sum, Alias: sources.AliasName(row.Alias, row.AliasHow), Used: UseOf(usesOf(row))}
 	if o != nil {
 		t.Owner, t.Label, t.Fence, t.Guard = o.ID, o.Label, o.Fence, o.Guard
 		t.Mode, t.Permits = o.Mode, o.Permits
@@ -38,20 +38,28 @@ func TargetOf(row *sources.Row, o *sources.Owner) Target {
 	return t
 }
 
-// UseOf returns a text that is the same for the same owners, by their IDs in any order.
-func UseOf(ids []string) string {
-	slices.Sort(ids)
-	return strings.Join(ids, " ")
+// UseOf returns a text that is the same for the same results of UseIn in any order.
+func UseOf(uses []string) string {
+	slices.Sort(uses)
+	return strings.Join(uses, " ")
 }
 
-// UseIn returns the part of UseOf for an owner of one primitive in a space.
+// UseIn returns the use of the primitive with a name by the owner with an ID.
 func UseIn(name, owner string) string { return name + "/" + owner }
+
+// usesOf returns the uses of a row by its owners.
+func usesOf(row *sources.Row) (uses []string) {
+	for i := range row.Owners {
+		uses = append(uses, UseIn(row.Name, row.Owners[i].ID))
+	}
+	return uses
+}
 
 // TargetOfNode returns the Target of a space with the owners of everything in it, and the rows that are owned or
 // awaited, for people.
 func TargetOfNode(s *sources.State, source, space string) (t Target, users []string) {
 	t.Ref = sources.Ref{Source: source, Space: space}
-	var owners []string
+	var uses []string
 	for _, row := range s.Rows {
 		if row == nil || row.Source != source || row.Space != space || len(row.Owners)+row.Queue.Len == 0 {
 			continue
@@ -63,21 +71,10 @@ func TargetOfNode(s *sources.State, source, space string) (t Target, users []str
 		if row.Queue.Len > 0 {
 			text += fmt.Sprintf(" (%d wait)", row.Queue.Len)
 		}
-		users = append(users, text)
-		for i := range row.Owners {
-			owners = append(owners, UseIn(row.Name, row.Owners[i].ID))
-		}
+		users, uses = append(users, text), append(uses, usesOf(row)...)
 	}
-	t.Used = UseOf(owners)
+	t.Used = UseOf(uses)
 	return t, users
-}
-
-func each(owners []sources.Owner) []string {
-	ids := make([]string, len(owners))
-	for i := range owners {
-		ids[i] = owners[i].ID
-	}
-	return ids
 }
 
 // GoesBy reports whether the typed text is name, which stands for the target's name, or the target's alias.
@@ -125,7 +122,7 @@ func (t *Target) Changed(row *sources.Row, pin Pin) string {
 		return t.waiterChanged(row)
 	case pin == PinOwner || pin == PinGuard:
 		return t.ownerChanged(row, pin)
-	case pin == PinUse && t.Used != UseOf(each(row.Owners)):
+	case pin == PinUse && t.Used != UseOf(usesOf(row)):
 		return "its owners were others when you decided"
 	case pin == PinUse:
 		return ""

@@ -93,34 +93,36 @@ func describeNode(e *action.Effect, s *sources.State, r action.Request) {
 	}
 }
 
-// dropNode drops a space, if everything known in it is used as the person saw just before.
-func (n *run) dropNode(ctx context.Context, b *Backend) error {
-	r, s := n.Request, n.op.view.State()
-	session, err := n.session(b, openWithin, nil)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errNotSent, err)
-	}
-	defer func() { _ = n.op.leaveSession(session, &holding{}) }() // it owns nothing, so an error does not matter
-	var owners []string
-	for _, row := range s.Rows {
-		if row == nil || row.Source != r.Target.Ref.Source || row.Space != r.Target.Ref.Space {
-			continue
-		}
-		d, err := session.Semaphore(row.Name, coord.SemaphoreOptions{}).Describe(ctx)
+// checkUse returns errOtherOwners if the primitives with these names are not owned as the person saw, or without force
+// if somebody waits for one. It reads each of them.
+func checkUse(ctx context.Context, session *coord.Session, r action.Request, names ...string) error {
+	var uses []string
+	for _, name := range names {
+		d, err := session.Semaphore(name, coord.SemaphoreOptions{}).Describe(ctx)
 		if err != nil && !errors.Is(err, coord.ErrNotFound) {
 			return fmt.Errorf("%w: %w", errNotSent, err)
 		}
 		for i := range d.Owners {
-			owners = append(owners, action.UseIn(row.Name, d.Owners[i].ID))
+			uses = append(uses, action.UseIn(name, d.Owners[i].ID))
 		}
 		if len(d.Waiters) > 0 && !r.Force {
 			return errOtherOwners
 		}
 	}
-	if action.UseOf(owners) != r.Target.Used {
+	if action.UseOf(uses) != r.Target.Used {
 		return errOtherOwners
 	}
-	return b.Nodes.Drop(ctx, r.Target.Ref.Space)
+	return nil
+}
+
+// namesIn returns the names of all primitives of the space of ref.
+func namesIn(s *sources.State, ref sources.Ref) (names []string) {
+	for _, row := range s.Rows {
+		if row != nil && row.Source == ref.Source && row.Space == ref.Space {
+			names = append(names, row.Name)
+		}
+	}
+	return names
 }
 
 // showsNode reports whether our watch shows the result of a request about a space.

@@ -167,8 +167,6 @@ func (n *run) send(ctx context.Context, b *Backend) error {
 		return b.Nodes.Create(ctx, r.Target.Ref.Space, r.Settings)
 	case action.AlterNode:
 		return b.Nodes.Alter(ctx, r.Target.Ref.Space, r.Settings)
-	case action.DropNode:
-		return n.dropNode(ctx, b)
 	}
 	session, err := n.session(b, openWithin, nil)
 	if err != nil {
@@ -183,9 +181,19 @@ func (n *run) send(ctx context.Context, b *Backend) error {
 	case action.Create:
 		return m.Create(ctx, max(r.Limit, 1), r.Data)
 	case action.Delete:
-		return deleted(ctx, m, r)
+		if r.Force {
+			if err := checkUse(ctx, session, r, r.Target.Ref.Name); err != nil {
+				return err
+			}
+		}
+		return m.Delete(ctx, r.Force)
 	case action.Update:
 		return update(ctx, m, r)
+	case action.DropNode:
+		if err := checkUse(ctx, session, r, namesIn(n.op.view.State(), r.Target.Ref)...); err != nil {
+			return err
+		}
+		return b.Nodes.Drop(ctx, r.Target.Ref.Space)
 	}
 	return fmt.Errorf("%w: coordtop has no way to do this", errNotSent)
 }
@@ -204,25 +212,6 @@ func update(ctx context.Context, m *coord.Semaphore, r action.Request) error {
 
 // SHA256 returns the form of Request.Was for data.
 func SHA256(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
-
-// deleted deletes the primitive; with force only if it has the owners that the person saw.
-func deleted(ctx context.Context, m *coord.Semaphore, r action.Request) error {
-	if !r.Force {
-		return m.Delete(ctx, false)
-	}
-	d, err := m.Describe(ctx)
-	if err = cmp.Or(err, ctx.Err()); err != nil {
-		return fmt.Errorf("%w: %w", errNotSent, err)
-	}
-	var owners []string
-	for i := range d.Owners {
-		owners = append(owners, d.Owners[i].ID)
-	}
-	if action.UseOf(owners) != r.Target.Used {
-		return errOtherOwners
-	}
-	return m.Delete(ctx, true)
-}
 
 // Read reads a primitive itself, with all its data, in a session that ends with it.
 func (o *Operator) Read(ctx context.Context, row *sources.Row) (coord.Description, error) {
