@@ -312,3 +312,23 @@ func TestAForcedDeletionSaysFirstWhomItEnds(t *testing.T) {
 		}
 	}
 }
+
+func TestAMissingRightIsNamedAsNotPossible(t *testing.T) {
+	t.Parallel()
+	s := ydbForTest(t, ydbtest.Options{Users: map[string]ydbtest.User{"mary": {Password: "hunter2", Deny: ydbtest.Write | ydbtest.Erase}}})
+	w := newWorld(t)
+	w.vars["PW"] = "hunter2"
+	w.write(t, configFile, fmt.Sprintf("sources: [{name: y, url: '%s', user: mary, password_env: PW, watch: [{semaphore: quota, node: %s}]}]", s.URL(0), ydbNode))
+	for _, args := range [][]string{
+		{"semaphore", "create", "y/new", "--limit", "1"}, {"semaphore", "update", "y/quota", "--data", "x"}, {"semaphore", "delete", "y/quota"},
+		{"node", "alter", "y/app", "--self-check-period", "1s"}, {"node", "drop", "y/app"}, {"node", "create", "y/new"},
+	} {
+		code, line := provisions(t, w, append(args, sure...)...)
+		if code != exitCannot || line.Result != "failed" || strings.Contains(w.stderr.String(), "hunter2") {
+			t.Errorf("%q: exit code %d, %+v: %s", args, code, line, w.stderr)
+		}
+	}
+	if code := w.main(t.Context(), "semaphore", "describe", "y/quota"); code != exitOK {
+		t.Errorf("describing: exit code %d: %s", code, w.stderr)
+	}
+}
