@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"coordtop/internal/config"
+	"coordtop/internal/drill"
 	"coordtop/internal/foreground"
 	"coordtop/internal/ground/failure"
 	"coordtop/internal/headless"
@@ -76,10 +77,10 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.Is(err, headless.ErrFailed), errors.Is(err, headless.ErrFound), errors.Is(err, errUnusable):
 		return exitFailed
-	case errors.Is(err, headless.ErrNotInTime):
+	case errors.Is(err, headless.ErrNotInTime), errors.Is(err, drill.ErrNoLeader):
 		return exitTimeout
 	case errors.Is(err, headless.ErrNoAnswer), errors.Is(err, headless.ErrCredentials), errors.Is(err, headless.ErrRefused),
-		errors.Is(err, foreground.ErrRefused), errors.Is(err, errDenied):
+		errors.Is(err, foreground.ErrRefused), errors.Is(err, errDenied), errors.Is(err, drill.ErrStale):
 		return exitNoAnswer
 	case errors.Is(err, headless.ErrNotFound):
 		return exitNotFound
@@ -87,7 +88,7 @@ func exitCode(err error) int {
 		return exitTimeout
 	case errors.Is(err, operate.ErrUnconfirmed):
 		return exitUsage
-	case errors.Is(err, operate.ErrChanged), errors.Is(err, foreground.ErrChanged), errors.Is(err, errUnowned):
+	case errors.Is(err, operate.ErrChanged), errors.Is(err, foreground.ErrChanged), errors.Is(err, errUnowned), errors.Is(err, drill.ErrStranger):
 		return exitChanged
 	case errors.Is(err, operate.ErrNotPossible), errors.Is(err, foreground.ErrNotPossible):
 		return exitCannot

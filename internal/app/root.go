@@ -157,7 +157,7 @@ func (p *program) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&p.settings.file, "config", "", "read FILE instead of the usual config file")
 	reading := []*cobra.Command{ // they take URLs and names of sources, as root does
 		p.getCommand(), p.whyCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(),
-		p.lockCommand(), p.electCommand(),
+		p.lockCommand(), p.electCommand(), p.drillCommand(),
 		p.recordCommand(), p.doctorCommand(),
 	}
 	root.AddCommand(reading...)
@@ -173,7 +173,7 @@ func (p *program) root() *cobra.Command {
 			return fmt.Sprintf("coordtop %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		}),
 	})
-	root.AddCommand(p.demoCommands()...)
+	root.AddCommand(append(p.demoCommands(), p.drillCandidateCommand())...)
 	return root
 }
 

@@ -11,10 +11,10 @@ import (
 	"coordtop/internal/headless"
 )
 
-// fitsSchema checks every line of JSON that get, wait and watch print in a test, once that is over. It
+// fitsSchema checks every line of JSON that get, wait, watch and drill print in a test, once that is over. It
 // returns what takes their output besides out.
 func fitsSchema(t testing.TB) func(out io.Writer, args []string) io.Writer {
-	parts := map[string]headless.Part{"get": headless.OfGet, "wait": headless.OfGet, "watch": headless.OfWatch}
+	parts := map[string]headless.Part{"get": headless.OfGet, "wait": headless.OfGet, "watch": headless.OfWatch, "drill": headless.OfDrill}
 	var mu sync.Mutex
 	printed := map[headless.Part]*stream{}
 	t.Cleanup(func() {
@@ -46,7 +46,7 @@ func fitsSchema(t testing.TB) func(out io.Writer, args []string) io.Writer {
 
 func TestSchemasArePrintedWithoutAServer(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"get", "--schema"}, {"watch", "--schema", "-o", "json", "nowhere"}, {"config", "schema"}} {
+	for _, args := range [][]string{{"get", "--schema"}, {"watch", "--schema", "-o", "json", "nowhere"}, {"drill", "--schema"}, {"config", "schema"}} {
 		w := newWorld(t)
 		w.fits = func(out io.Writer, _ []string) io.Writer { return out } // it is no line of JSON
 		if code := w.main(t.Context(), args...); code != exitOK || w.stderr.String() != "" {

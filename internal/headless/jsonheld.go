@@ -26,7 +26,7 @@ type Held struct {
 type refJSON struct {
 	Source    *string `json:"source"`
 	Namespace *string `json:"namespace"`
-	Kind      *string `json:"kind"`
+	Kind      *string `json:"kind" is:"kind"`
 	Name      *string `json:"name"`
 	NameB64   string  `json:"name_b64,omitempty"`
 }

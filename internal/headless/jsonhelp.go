@@ -8,6 +8,9 @@ import (
 //go:embed doc.go
 var doc string
 
+//go:embed jsondrill.go
+var drillDoc string
+
 // Part names a part of the documentation of the JSON by the words that it begins with.
 type Part string
 
@@ -24,19 +27,23 @@ const (
 	OfHistory   Part = "History prints "
 	OfWhy       Part = "Why prints "
 	OfOwners    Part = "Owners prints "
+	OfDrill     Part = "Drill prints "
 	OfNotice    Part = "A notification is "
 )
 
-// JSONHelp returns the documentation of the JSON for people, from the package's own doc.go: two copies
+// JSONHelp returns the documentation of the JSON for people, from the package's own comments: two copies
 // would soon differ. It has the rules for all of the JSON, and of the rest one part; "" is all.
 func JSONHelp(part Part) string {
 	_, text, _ := strings.Cut(doc, "// # JSON\n")
 	text, _, _ = strings.Cut(text, "package headless")
+	_, drill, _ := strings.Cut(drillDoc, "// "+string(OfDrill))
+	drill, _, _ = strings.Cut(drill, "type drillJSON")
+	text += "\n// " + string(OfDrill) + drill
 	var b strings.Builder
 	wanted := true
 	for line := range strings.Lines(text) {
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "//"), " ")
-		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfProvision, OfHistory, OfWhy, OfOwners, OfNotice} {
+		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfProvision, OfHistory, OfWhy, OfOwners, OfDrill, OfNotice} {
 			if strings.HasPrefix(line, string(p)) {
 				wanted = part == "" || part == p
 			}
@@ -54,12 +61,18 @@ var getSchema string
 //go:embed schema/watch.json
 var watchSchema string
 
-// Schema returns the JSON Schema of the object that Get prints, or of a line of Watch. The tests generate
+//go:embed schema/drill.json
+var drillSchema string
+
+// Schema returns the JSON Schema of the object that Get or Drill prints, or of a line of Watch. The tests generate
 // it from the printed structs: the tag "is" of a field gives its words, times or numbers, and the tables
 // of doc.go its meaning.
 func Schema(part Part) string {
-	if part == OfWatch {
+	switch part {
+	case OfWatch:
 		return watchSchema
+	case OfDrill:
+		return drillSchema
 	}
 	return getSchema
 }

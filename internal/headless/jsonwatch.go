@@ -123,8 +123,12 @@ func ownerRefOf(o sources.OwnerRef) *ownerRefJSON {
 
 // intervalOf rounds outwards, so that the printed bounds hold too. It returns null for the zero Interval.
 func intervalOf(i sources.Interval) *intervalJSON {
-	rounded := intervalJSON{Min: i.Min.Milliseconds(), Max: roundedUp(i.Max), sampledJSON: sampledOf(i)}
-	return nullable(i != (sources.Interval{}), rounded)
+	return nullable(i != (sources.Interval{}), *knownInterval(i))
+}
+
+// knownInterval is intervalOf where the zero Interval is known to be no time at all.
+func knownInterval(i sources.Interval) *intervalJSON {
+	return &intervalJSON{Min: i.Min.Milliseconds(), Max: roundedUp(i.Max), sampledJSON: sampledOf(i)}
 }
 
 func lengthOf(i sources.Interval) *lengthJSON {

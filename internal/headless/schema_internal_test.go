@@ -60,7 +60,7 @@ func TestSchemaHasEveryFieldThatIsWritten(t *testing.T) {
 			}
 		}
 	}
-	for part, v := range map[Part]reflect.Value{OfGet: reflect.ValueOf(new(getJSON)), OfWatch: reflect.ValueOf(new(eventJSON))} {
+	for part, v := range map[Part]reflect.Value{OfGet: reflect.ValueOf(new(getJSON)), OfWatch: reflect.ValueOf(new(eventJSON)), OfDrill: reflect.ValueOf(new(drillJSON))} {
 		fill(v.Elem())
 		text, err := json.Marshal(v.Interface())
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 
 func TestSchemasAreThoseOfTheStructsThatArePrinted(t *testing.T) {
 	t.Parallel()
-	for name, part := range map[string]headless.Part{"get": headless.OfGet, "watch": headless.OfWatch} {
+	for name, part := range map[string]headless.Part{"get": headless.OfGet, "watch": headless.OfWatch, "drill": headless.OfDrill} {
 		made := schematest.Write(t, headless.MakeSchema(part))
 		golden(t, "../schema/"+name+".json", []byte(made))
 		if !*update && headless.Schema(part) != made {
@@ -47,7 +47,7 @@ func strict(v any) any {
 func printed(t *testing.T) map[headless.Part][]any {
 	t.Helper()
 	all := map[headless.Part][]any{}
-	for name, part := range map[string]headless.Part{"get.json": headless.OfGet, "watch.jsonl": headless.OfWatch, "missed.jsonl": headless.OfWatch} {
+	for name, part := range map[string]headless.Part{"get.json": headless.OfGet, "watch.jsonl": headless.OfWatch, "missed.jsonl": headless.OfWatch, "drill.json": headless.OfDrill} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)

@@ -17,8 +17,11 @@ type Object = map[string]any
 // MakeSchema makes the file of a part. As fields may be added to the JSON, it refuses none that it does not know.
 func MakeSchema(part Part) Object {
 	command, printed := "get", reflect.TypeFor[getJSON]()
-	if part == OfWatch {
+	switch part {
+	case OfWatch:
 		command, printed = "watch", reflect.TypeFor[eventJSON]()
+	case OfDrill:
+		command, printed = "drill", reflect.TypeFor[drillJSON]()
 	}
 	s := schemaOf(printed)
 	describe(s, part)

@@ -43,9 +43,12 @@ type Backend struct {
 	// RunsOut reports whether a lease that we abandon stays ours at the service for Lease. Otherwise it ends with our
 	// connection.
 	RunsOut bool
-	Renew   time.Duration // between two renewals, which bounds the time until a loss is noticed; 0: the driver's choice
-	Lease   time.Duration // the time for which the service keeps a lease that is not renewed
-	Doubts  int           // for how many Leases a claim that ended with coord.ErrUncertain may still be ours; 0: 1
+	// KeepsFrozen reports whether the service keeps what a client owns that answers nothing any more, for as long as
+	// its connection is open.
+	KeepsFrozen bool
+	Renew       time.Duration // between two renewals, which bounds the time until a loss is noticed; 0: the driver's choice
+	Lease       time.Duration // the time for which the service keeps a lease that is not renewed
+	Doubts      int           // for how many Leases a claim that ended with coord.ErrUncertain may still be ours; 0: 1
 	// CheckLease returns why a lease cannot have that length. Nil: it can have any.
 	CheckLease func(time.Duration) error
 	// Enqueues reports whether a client can take a place in the queue now and wait there later.

@@ -47,6 +47,30 @@ func fence(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
+// Exercise writes the first line of the audit about what the program does to candidates of its own, which is the
+// caller's work and no action of an Operator. what is the word for it, and call says how it is done. end writes the
+// second line, and adds the event to the Hub.
+func (o *Operator) Exercise(row *sources.Row, what, reason, call string) (end func(result action.Phase, detail string) error, err error) {
+	if o.options.Audit == nil {
+		return nil, fmt.Errorf("%w: there is nowhere to write it, nothing was done", ErrNoAudit)
+	}
+	b, t := o.options.Backends[row.Source], action.TargetOf(row, nil)
+	before := Record{
+		At: time.Now().UTC(), ID: o.options.Audit.id(), Stage: Before, Action: what, Login: b.Login, Address: b.Address,
+		Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name, Alias: t.Alias, Reason: reason, Call: format.Clean(call, 2000),
+	}
+	if err := o.options.Audit.Write(o.life, before); err != nil {
+		return nil, fmt.Errorf("%w: nothing was done", err)
+	}
+	return func(result action.Phase, detail string) error {
+		after := before
+		after.At, after.Stage, after.Result, after.Detail = time.Now().UTC(), After, result.String(), clean(detail)
+		err := o.record(after)
+		o.tell(before, after)
+		return err
+	}, nil
+}
+
 // finish ends a run, once: it writes the second line and adds the event to the Hub.
 func (n *run) finish(p action.Phase, text string, after sources.OwnerRef) {
 	n.op.mu.Lock()

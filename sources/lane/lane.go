@@ -359,26 +359,35 @@ type GapStats struct {
 	Longest  Interval
 }
 
-// Stats returns a summary of the gaps in a span. A true percentile lies between the percentile of the lower bounds and
-// that of the upper bounds, because each true length lies between its own bounds.
+// Stats returns a summary of the gaps in a span.
 func (l *Lane) Stats(s Span) GapStats {
 	sum := l.tally(s)
 	stats := GapStats{Count: sum.Gaps, Sum: sum.Nobody, Longest: sum.Longest}
 	if stats.Count == 0 {
 		return stats
 	}
-	var low, high []time.Duration
+	var counted []Interval
 	for g := range l.Gaps(s) {
 		if g.Seen {
-			low, high = append(low, g.Unbroken.Min), append(high, g.Unbroken.Max)
+			counted = append(counted, g.Unbroken)
 		}
+	}
+	stats.P50, stats.P95 = Percentile(counted, 50), Percentile(counted, 95)
+	stats.P50.Every, stats.P95.Every = stats.Longest.Every, stats.Longest.Every
+	return stats
+}
+
+// Percentile returns the length below which, or at which, percent of the lengths are, of at least one: 100 is the
+// longest. A true percentile lies between the percentile of the lower bounds and that of the upper bounds, because each
+// true length lies between its own bounds.
+func Percentile(lengths []Interval, percent int) Interval {
+	var low, high []time.Duration
+	var every time.Duration
+	for _, i := range lengths {
+		low, high, every = append(low, i.Min), append(high, i.Max), max(every, i.Every)
 	}
 	slices.Sort(low)
 	slices.Sort(high)
-	at := func(percent int) Interval {
-		i := (len(low)*percent+99)/100 - 1 // nearest rank
-		return Interval{Min: low[i], Max: high[i], Every: stats.Longest.Every}
-	}
-	stats.P50, stats.P95 = at(50), at(95)
-	return stats
+	i := (len(low)*percent+99)/100 - 1 // nearest rank
+	return Interval{Min: low[i], Max: high[i], Every: every}
 }

@@ -106,7 +106,7 @@ const postgresLease = 11 * time.Second
 
 func postgresDriver(h Host, s config.Source, b *operate.Backend) {
 	b.Caps = pgcoord.Options{}.Caps(b.Identity)
-	b.Lease, b.CheckLease = postgresLease, pgcoord.CheckTTL
+	b.Lease, b.CheckLease, b.KeepsFrozen = postgresLease, pgcoord.CheckTTL, true
 	b.Login = cmp.Or(s.User, urlOf(s).User)
 	used := explained(b, pgsource.Explain)
 	b.Open = func(ctx context.Context, database string) (coord.Driver, error) {

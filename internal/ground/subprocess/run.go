@@ -44,10 +44,10 @@ func Run(ctx context.Context, p Program) ([]byte, error) {
 }
 
 func run(ctx context.Context, p *Program) ([]byte, error) {
-	runtime.LockOSThread() // the program ends with this thread, see newSession
+	runtime.LockOSThread() // the program ends with this thread, see NewSession
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, p.Args[0], p.Args[1:]...)
-	cmd.SysProcAttr, cmd.WaitDelay = newSession(), grace
+	cmd.SysProcAttr, cmd.WaitDelay = NewSession(), grace
 	environ := p.Environ
 	if environ == nil {
 		environ = os.Environ()

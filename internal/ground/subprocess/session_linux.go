@@ -2,8 +2,8 @@ package subprocess
 
 import "syscall"
 
-// newSession puts a program into a session and a process group of its own, without a terminal. The kernel kills it
+// NewSession puts a program into a session and a process group of its own, without a terminal. The kernel kills it
 // with the thread that started it, so that it does not outlive us.
-func newSession() *syscall.SysProcAttr {
+func NewSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -4,5 +4,5 @@ package subprocess
 
 import "syscall"
 
-// newSession puts a program into a session and a process group of its own, without a terminal.
-func newSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+// NewSession puts a program into a session and a process group of its own, without a terminal.
+func NewSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
