@@ -137,6 +137,47 @@ func TestManyLeasesThatAreRenewedAtRandomAreNoProblemAndKeepStill(t *testing.T) 
 	})
 }
 
+// TestACalmCostsFewBytes has a thousand elections without a leader: each second their ages change, and their strips move.
+func TestACalmCostsFewBytes(t *testing.T) {
+	t.Parallel()
+	raced.Alone(t, "it draws a hundred frames in one goroutine and counts bytes")
+	all := func() (prims []*sources.Primitive) {
+		for i := range 1000 {
+			prims = append(prims, elected(fmt.Sprintf("app:leader:%05d", i), time.Hour))
+		}
+		return prims
+	}
+	inCalm(t, all, func(l *leases) {
+		time.Sleep(10 * time.Second)
+		lost := all()
+		for _, p := range lost {
+			p.Owners, p.Taken = nil, 0
+		}
+		l.push(lost)
+		l.board.send(terminal.WakeMsg{})
+		never := func() <-chan struct{} { return nil }
+		late := func() time.Time { return time.Now().Add(-3 * time.Millisecond) } // a real timer fires a little late
+		p := terminal.Pump{Wake: never, Now: late, Revision: func() uint64 { return 1 }, Send: func(msg tea.Msg) {
+			l.script.Push(sources.Change{Scope: "main", Alive: []string{"main"}})
+			synctest.Wait()
+			l.board.send(msg)
+			l.bytes += l.wire.frame(t, l.board)
+		}}
+		for range 2 { // the calm begins in the first minute
+			ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
+			l.bytes = 0
+			if err := p.Run(ctx); err != nil {
+				t.Error(err)
+			}
+			cancel()
+			t.Logf("%d bytes in a minute", l.bytes)
+		}
+		if l.bytes > 60_000 {
+			t.Errorf("%d bytes in a minute, not 1,000 a second at most", l.bytes)
+		}
+	})
+}
+
 func TestALeaderThatStopsRenewingStandsFirstBeforeItsLeaseIsOver(t *testing.T) {
 	t.Parallel()
 	const lease, every = 30, 10 // seconds

@@ -76,7 +76,7 @@ func (m *model) moveStrips() bool {
 		window = screen.TimeWindow
 	}
 	before := window(&m.Scene)
-	m.Still = false
+	m.Still = 0
 	return window(&m.Scene) != before
 }
 

@@ -70,8 +70,9 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.acting.Answer(msg)
 		return nil, true
 	case terminal.SecondMsg:
-		m.second()
-		m.Still = m.Still && !msg.Whole
+		if m.second(); msg.Whole {
+			m.Still = 0
+		}
 		return nil, true
 	case terminal.ColumnMsg:
 		return nil, m.moveStrips()
@@ -160,7 +161,10 @@ func (m *model) second() {
 		return
 	}
 	m.Slow = m.options.slow != nil && m.options.slow()
-	m.Now, m.Still = now, !m.feeds.replaying()
+	m.Still = min(max(now.Sub(m.Now), 0), terminal.CalmStep) // back to where they stood
+	if m.Now = now; m.feeds.replaying() {
+		m.Still = 0
+	}
 	if m.Rows.Held && !m.Clock.Before(m.rowList.heldUntil) { // the cursor was not used for a while
 		m.Rows.Held = false
 	}

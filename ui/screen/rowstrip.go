@@ -22,10 +22,7 @@ const UsualSpan = 15 * time.Minute
 // counts down and a strip that moves would rewrite all cells between them, eight times as many bytes
 // as in two frames.
 func stripsAt(sc *Scene) time.Time {
-	if sc.Still {
-		return sc.Now.Add(-time.Second)
-	}
-	return sc.Now
+	return sc.Now.Add(-sc.Still)
 }
 
 // StripWindow returns the window of the strips of the list.

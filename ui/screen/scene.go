@@ -63,9 +63,9 @@ type Scene struct {
 
 // Clocks are the times that a Scene is drawn for.
 type Clocks struct {
-	Clock   time.Time // the time, to the second
-	Now     time.Time // ages are counted to it: Clock, but it stops while the picture is held
-	Still   bool      // the second has just begun: strips wait for a frame of their own
+	Clock   time.Time     // the time, to the second
+	Now     time.Time     // ages are counted to it: Clock, but it stops while the picture is held
+	Still   time.Duration // how far strips stand behind Now: a second has just begun, and they wait for a frame of their own
 	Started time.Time
 	Paused  time.Time // since when the picture is held; zero: it is not
 	Slow    bool      // the terminal is slow

@@ -17,7 +17,7 @@ type WakeMsg struct{}
 // it and ColumnMsg are sent while nothing happens. If nothing happened and no key was pressed for
 // calmAfter, it is sent every CalmStep only.
 type SecondMsg struct {
-	Whole bool // no ColumnMsg follows: the strips move in the same frame
+	Whole bool // no ColumnMsg follows because the terminal is slow: the strips move in the same frame
 }
 
 // ColumnMsg is sent shortly after a SecondMsg: the strips move now. In the same frame as the
@@ -88,7 +88,7 @@ func (p *Pump) Run(ctx context.Context) error {
 		case <-p.second.C:
 			step, whole := time.Second, p.slow()
 			if p.calm && (p.Soon == nil || !p.Soon()) {
-				step, whole = CalmStep, true
+				step = CalmStep // its strips, too, move in a frame of their own: in one frame every line is written anew
 			}
 			p.Send(SecondMsg{whole})
 			p.second.Reset(untilTurn(p.Now(), step))
