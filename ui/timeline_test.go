@@ -304,6 +304,7 @@ func TestTheTimelineOfAnHourIsAsItWasTold(t *testing.T) {
 		d.feed.Pass(hour.Now().Sub(d.feed.Now()))
 		d.feed.Tell(events...)
 		d.send(terminal.SecondMsg{})
+		d.send(terminal.ColumnMsg{})
 		d.press(append([]string{"s", "n", "3"}, keys...)...)
 		return d
 	}
