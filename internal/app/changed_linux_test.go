@@ -4,34 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 
 	"coordtop/internal/localserver"
 )
-
-// commands counts how often each command was sent to a server.
-func commands(t *testing.T, c *redis.Client) map[string]int {
-	t.Helper()
-	text, err := c.Info(t.Context(), "commandstats").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts := map[string]int{}
-	for line := range strings.Lines(text) {
-		name, rest, _ := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":")
-		calls, _, _ := strings.Cut(strings.TrimPrefix(rest, "calls="), ",")
-		if n, err := strconv.Atoi(calls); err == nil {
-			counts[name] = n
-		}
-	}
-	return counts
-}
 
 // queued reports whether a process waits for a lock of a file.
 func queued(t *testing.T, pid int) bool {

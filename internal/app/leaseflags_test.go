@@ -2,9 +2,12 @@ package app
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"coordtop/internal/emulator/dflocktest"
 	"coordtop/internal/emulator/ydbtest"
@@ -190,4 +193,22 @@ func TestWhatABackendCannotKeepIsRefusedBeforeAnythingIsSent(t *testing.T) {
 			t.Errorf("%s %v: exit code %d, %s%s", tt.on, tt.args, code, w.stdout, w.stderr)
 		}
 	}
+}
+
+// commands counts how often each command was sent to a server.
+func commands(t *testing.T, c *redis.Client) map[string]int {
+	t.Helper()
+	text, err := c.Info(t.Context(), "commandstats").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for line := range strings.Lines(text) {
+		name, rest, _ := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":")
+		calls, _, _ := strings.Cut(strings.TrimPrefix(rest, "calls="), ",")
+		if n, err := strconv.Atoi(calls); err == nil {
+			counts[name] = n
+		}
+	}
+	return counts
 }
