@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-
 	"coordtop/internal/localserver"
 )
 

@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,36 +42,38 @@ type deadlineFile struct {
 	gone   chan struct{} // closed when the goroutine has ended
 }
 
-// newDeadlineFile writes the file. If no folder can have it, it warns; path then names no file.
+// newDeadlineFile writes the file. If no folder can have it within unkillable, it warns; path then names no file.
 func newDeadlineFile(ctx context.Context, folder string, trust time.Duration, say func(string)) *deadlineFile {
-	d := &deadlineFile{trust: make(chan time.Duration, 1), say: say, gone: make(chan struct{})}
+	d := &deadlineFile{path: "deadline-" + rand.Text(), trust: make(chan time.Duration, 1), say: say, gone: make(chan struct{})}
 	folders := []string{folder}
 	if runtime := os.Getenv("XDG_RUNTIME_DIR"); runtime != "" { // it is empty after a boot
 		folders = []string{filepath.Join(runtime, "coordtop"), folder}
 	}
-	name := "deadline-" + rand.Text()
-	var err error
-	for _, path := range folders {
-		d.path = filepath.Join(path, name)
-		if path == "" {
-			err = errors.New("no folder is known")
-		} else if d.folder, _, err = files.PrivateFolder(path); err == nil {
-			if err = d.write(trust); err == nil {
-				break
+	bounded, cancel := context.WithTimeout(ctx, unkillable)
+	defer cancel()
+	opened, err := spawn.Within(bounded, 0, func() (opened *os.File, err error) {
+		for _, path := range folders {
+			if opened, _, err = files.PrivateFolder(path); err != nil {
+				continue
 			}
-			err = errors.Join(err, d.folder.Close())
-			d.folder = nil
+			if err = writeDeadline(opened, d.path, trust); err == nil {
+				return opened, nil
+			}
+			opened.Close()
 		}
-	}
+		return nil, err
+	})
 	if err != nil {
 		say(fmt.Sprintf("no deadline file: %s; coordtop lock --check answers no, see $XDG_RUNTIME_DIR", format.Clean(err.Error(), 300)))
 		close(d.gone)
 		return d
 	}
-	spawn.Go(ctx, nil, func() { // gone is closed at its end
+	name := d.path
+	d.path, d.folder = filepath.Join(opened.Name(), name), opened
+	spawn.Go(ctx, nil, func() { // it closes gone at its end
 		defer close(d.gone)
 		for trust := range d.trust {
-			if err := d.write(trust); err != nil {
+			if err := writeDeadline(opened, name, trust); err != nil {
 				d.say("the deadline file is not renewed: " + format.Clean(err.Error(), 300))
 			}
 		}
@@ -80,11 +81,11 @@ func newDeadlineFile(ctx context.Context, folder string, trust time.Duration, sa
 	return d
 }
 
-// write replaces the file.
-func (d *deadlineFile) write(trust time.Duration) error {
+// writeDeadline replaces the file.
+func writeDeadline(folder *os.File, name string, trust time.Duration) error {
 	at := time.Now().Add(trust - bootTime())
 	line := fmt.Sprintf("%d %s\n", trust, at.UTC().Format(time.RFC3339Nano))
-	return files.Replace(d.folder, filepath.Base(d.path), []byte(line))
+	return files.Replace(folder, name, []byte(line))
 }
 
 // publish makes the goroutine write a later end. It does not block.

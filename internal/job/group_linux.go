@@ -24,8 +24,8 @@ type group struct {
 	ended   map[int]bool // the orphans that we have killed, and those that had ended at the last reap
 }
 
-// newGroup makes an empty group. From then on, processes that lose their parents become our children. The caller must
-// call end.
+// newGroup makes an empty group. Until end, processes below us that lose their parents become our children. The caller
+// must call end.
 func newGroup() (*group, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, err
@@ -98,6 +98,7 @@ func (g *group) end(ctx context.Context) bool {
 			}
 		}
 	}
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) // it was possible before
 	for { // for the anchor, which has ended long ago
 		if _, err := syscall.Wait4(g.id, nil, 0, nil); !errors.Is(err, syscall.EINTR) {
 			return true

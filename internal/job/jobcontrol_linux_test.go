@@ -164,7 +164,7 @@ func TestACommandInTheBackgroundGetsTheTerminalWithIt(t *testing.T) {
 }
 
 // count is a command that does not read the terminal, and whose file grows while it runs.
-const count = `echo begun; while :; do echo >>"$COORDTOP_DEADLINE_FILE.count"; sleep 0.01; done`
+const count = `echo >>"$COORDTOP_DEADLINE_FILE.count"; echo begun; while :; do echo >>"$COORDTOP_DEADLINE_FILE.count"; sleep 0.01; done`
 
 // size is how far a count has come.
 func (s *shell) size() int64 {

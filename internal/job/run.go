@@ -292,11 +292,11 @@ func (r *run) kill() {
 
 // finish ends what the command has left behind, and removes what Run has made.
 func (r *run) finish(ctx context.Context) {
-	if r.again != nil {
-		r.watches = (<-r.again).watching
-	}
 	if r.group != nil && !r.group.end(ctx) {
 		r.result.Left = true
+	}
+	if r.again != nil {
+		r.watches = (<-r.again).watching
 	}
 	if r.file != nil {
 		r.file.remove()

@@ -57,7 +57,7 @@ func TestTheCommandKnowsItsLease(t *testing.T) {
 	around := func(o *order, cmd *exec.Cmd) {
 		cmd.Env = append(cmd.Env, job.FileVariable+"=/outer", "COORDTOP_FENCE=1", "COORDTOP_NAME=outer")
 	}
-	r := begin(t, around, "sh", "-c", `echo "$COORDTOP_NAME $COORDTOP_OWNER ${COORDTOP_FENCE-none}"; env | grep -c ^COORDTOP_`)
+	r := begin(t, around, "sh", "-c", `echo "$COORDTOP_NAME $COORDTOP_OWNER ${COORDTOP_FENCE-none}"; env | grep -Ec "^COORDTOP_(NAME|OWNER|FENCE|DEADLINE_FILE)="`)
 	if got := r.rest(); got != "nightly tester none\n3\n" {
 		t.Errorf("without a fence: %q", got)
 	}
