@@ -41,7 +41,7 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 
 // host returns what the program gives to a backend.
 func (st *settings) host() backends.Host {
-	h := backends.Host{Lookup: st.lookup, Logger: st.logger, Lasts: st.lasts}
+	h := backends.Host{Lookup: st.lookup, Logger: st.logger, Lasts: st.lasts, Claims: st.claims}
 	if st.demoState == "" && !st.forgets { // nothing about the demo's servers is worth remembering
 		h.State = st.stateFolder()
 	}

@@ -3,11 +3,15 @@ package app
 import (
 	"context"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/action"
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/foreground"
 	"coordtop/internal/ground/format"
@@ -27,6 +31,8 @@ type holdOptions struct {
 	limit   uint64
 	reopen  bool
 	enqueue bool
+	listen  []string
+	poll    time.Duration
 }
 
 const holding = "Waits for it. Standard error shows who owns it, and our place in the queue and who is before us if the\n" +
@@ -69,7 +75,7 @@ func (p *program) campaignCommand() *cobra.Command {
 		Use:   "campaign NAME | URL",
 		Short: "Lead an election in the foreground",
 		Long: "Leads an election, and does none of the leader's work.\n\n" +
-			fmt.Sprintf(holding, ", `proclaim TEXT` replaces the data\nthat others see") + headless.JSONHelp(headless.OfHold),
+			fmt.Sprintf(holding, "; `proclaim TEXT` replaces the data\nthat others see, and on Postgres `notify CHANNEL TEXT` notifies all who listen") + headless.JSONHelp(headless.OfHold),
 		Example: "coordtop campaign --write --yes 'redis://localhost:6379/0?election=app:leader:billing'\n" +
 			"coordtop campaign --write --yes leases/app:leader:billing --data draining --wait 1m",
 		Args: one,
@@ -77,6 +83,7 @@ func (p *program) campaignCommand() *cobra.Command {
 	}
 	o.flags(cmd)
 	cmd.Flags().BoolVar(&o.reopen, "reopen", false, "after a lost lease campaign again, in a new session, instead of ending with exit code 9")
+	cmd.Flags().StringArrayVar(&o.listen, "listen", nil, "Postgres: print each notification on the CHANNEL while we lead; may be repeated")
 	return cmd
 }
 
@@ -84,6 +91,7 @@ func (o *holdOptions) flags(cmd *cobra.Command) {
 	o.confirmation.flags(cmd)
 	o.leaseFlags.flags(cmd)
 	cmd.Flags().StringVar(&o.data, "data", "", "show TEXT to others behind our name")
+	lengthVar(cmd, &o.poll, "poll", 0, "Postgres: try again after so long instead of standing in the server's queue")
 	lengthVar(cmd, &o.wait, "wait", 0, "give up after so long, as 30s; 0: at once if it is taken; left out: never")
 }
 
@@ -138,6 +146,17 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 	if err := o.check(c.Sources[0], cmd.Name()+" keeps others from what it takes", false); err != nil {
 		return err
 	}
+	source := c.Sources[0]
+	if p.settings.claims, err = o.claims(source); err != nil {
+		return err
+	}
+	notices := make(chan headless.Notice)
+	p.settings.claims.Notified = func(ctx context.Context, channel, payload string, missed uint64) {
+		select {
+		case notices <- headless.Notice{Channel: channel, Payload: payload, Missed: missed}:
+		case <-ctx.Done():
+		}
+	}
 	mode := sources.Exclusive
 	if o.shared {
 		mode = sources.Shared
@@ -153,14 +172,83 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 		case campaigns && !election:
 			return fmt.Errorf("%w: it is no election: coordtop acquire owns it", operate.ErrNotPossible)
 		}
-		if s := c.Sources[0]; s.Protect {
-			if err := op.Arm(s.Name, s.Name); err != nil {
+		if source.Protect {
+			if err := op.Arm(source.Name, source.Name); err != nil {
 				return err
 			}
 		}
 		return foreground.Keep(ctx, foreground.Options{
 			Operator: op, View: hub, Row: row,
 			Lines: lines, Reopen: o.reopen, Enqueue: o.enqueue, Out: p.env.Stdout, Err: p.env.Stderr,
+			Notices: notices, Notify: func(ctx context.Context, channel, payload string) error {
+				return op.Notify(ctx, source.Name, channel, payload, o.reason)
+			},
 		}, action.Request{Verb: verb, Mode: mode, Permits: o.permits, Limit: o.limit, Wait: o.wait, Data: []byte(o.data), Reason: o.reason, Session: session, Ephemeral: o.ephemeral})
 	})
+}
+
+// claims returns what the flags ask of a claim on Postgres, or why the source cannot do that.
+func (o *holdOptions) claims(s config.Source) (backends.Claims, error) {
+	b := backends.Of(s.Type)
+	switch channels := slices.Contains(b.Traits, config.Channels); {
+	case len(o.listen) > 0 && !channels:
+		return backends.Claims{}, fmt.Errorf("%w: %s has no channels to listen to", operate.ErrNotPossible, b.Title)
+	case o.poll > 0 && !channels:
+		return backends.Claims{}, fmt.Errorf("%w: on %s a claim waits in its one way: --retry-delay paces its tries, if it has no queue", operate.ErrNotPossible, b.Title)
+	}
+	s.Channels = append(slices.Clone(s.Channels), o.listen...)
+	if err := b.Check(s, nil); err != nil {
+		return backends.Claims{}, usageError{err}
+	}
+	return backends.Claims{Listen: o.listen, Poll: o.poll}, nil
+}
+
+func (p *program) notifyCommand() *cobra.Command {
+	var o confirmation
+	cmd := &cobra.Command{
+		Use:   "notify SOURCE | URL CHANNEL [TEXT]",
+		Short: "Notify all who listen to a channel of Postgres",
+		Long: "Sends TEXT, else standard input, at most 7999 bytes, to all who listen to the channel in that database: a\n" +
+			"leader with --listen, one of @platformatic/leader, any program. Postgres does not tell whether anybody\n" +
+			"listens. The audit gets a line before and one after it.\n\n" +
+			"Exit code 0: the server has it; 1: error; 2: not confirmed; 7: not possible; 8: the source is read_only.",
+		Example: "coordtop notify --write --yes ledger jobs '{\"do\":\"reload\"}'\n" +
+			"coordtop notify --write --yes 'postgres://ops@localhost/ledger' jobs < message.json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 || len(args) == 3 {
+				return nil
+			}
+			return usagef("notify takes a source or its URL, a channel, and the text or else standard input; see %s --help", cmd.CommandPath())
+		},
+		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.notify(cmd.Context(), args, o) }),
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func (p *program) notify(ctx context.Context, args []string, o confirmation) error {
+	c, names, err := p.settings.pick(args[:1], false)
+	if err != nil {
+		return err
+	}
+	s := c.Sources[0]
+	if len(names) > 0 && names[0] != s.Name {
+		return usagef("a channel is one of the whole source: coordtop notify %s CHANNEL", format.ShellWord(s.Name))
+	}
+	if err := o.check(s, "notify reaches every program that listens", false); err != nil {
+		return err
+	}
+	text := append(args[2:], "")[0]
+	if len(args) == 2 {
+		all, err := io.ReadAll(io.LimitReader(p.env.Stdin, 1<<20))
+		if err != nil {
+			return fmt.Errorf("reading standard input: %w", err)
+		}
+		text = strings.TrimSuffix(string(all), "\n")
+	}
+	hub := sources.NewHub(ctx, sources.HubOptions{})
+	defer hub.Close()
+	op := p.operator(ctx, c, hub, true)
+	defer p.giveBack(op)
+	return op.Notify(ctx, s.Name, args[1], text, o.reason)
 }

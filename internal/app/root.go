@@ -164,7 +164,7 @@ func (p *program) root() *cobra.Command {
 	for _, c := range append(reading, root) {
 		c.ValidArgsFunction = p.settings.completeSources
 	}
-	root.AddCommand(p.semaphoreCommand(), p.nodeCommand(), p.ownersCommand(), p.replayCommand(), p.historyCommand(), p.reportCommand(), p.configCommand(), &cobra.Command{
+	root.AddCommand(p.notifyCommand(), p.semaphoreCommand(), p.nodeCommand(), p.ownersCommand(), p.replayCommand(), p.historyCommand(), p.reportCommand(), p.configCommand(), &cobra.Command{
 		Use: "man", Short: "Print the manual page: coordtop man | man -l -", Args: none,
 		RunE: p.prints(func(cmd *cobra.Command) string { return manual(cmd.Root()) }),
 	}, &cobra.Command{

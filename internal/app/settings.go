@@ -24,6 +24,7 @@ type settings struct {
 	logger    func() *slog.Logger
 	lasts     bool // the command watches; others read once
 	forgets   bool // sources remember nothing
+	claims    backends.Claims
 
 	waits map[string]func() error // why a source of the demo that is being installed is not there yet
 }

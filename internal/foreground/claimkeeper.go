@@ -45,7 +45,7 @@ type View interface {
 	Row(s *sources.State, ref sources.Ref) *sources.Row
 }
 
-// Options are the options of Keep. All but Reopen and Enqueue are required.
+// Options are the options of Keep. Those from Reopen on may be zero.
 type Options struct {
 	Operator Operator
 	View     View
@@ -54,6 +54,9 @@ type Options struct {
 	Out, Err io.Writer
 	Reopen   bool // claim again after a loss
 	Enqueue  bool // take a place in the queue, and wait there only after the line `wait`
+	// Notices are notifications that arrive while it is ours. Notify sends one.
+	Notices <-chan headless.Notice
+	Notify  func(ctx context.Context, channel, payload string) error
 }
 
 // keeper is the state of one call of Keep.
@@ -214,12 +217,16 @@ func problem(run action.Run) error {
 
 // say writes a line with the last known state of our holding.
 func (k *keeper) say(event, detail string) error {
-	h, us := k.last, sources.OwnerRef{}
+	return k.write(headless.Held{Event: event, Detail: detail})
+}
+
+// write writes a line to which it adds the last known state of our holding.
+func (k *keeper) write(line headless.Held) error {
+	h := k.last
 	if h.Owner != "" { // the lease is ours
-		us = sources.OwnerRef{ID: h.Owner, Label: h.Label, Fence: h.Fence}
+		line.Owner = sources.OwnerRef{ID: h.Owner, Label: h.Label, Fence: h.Fence}
 	}
-	return headless.WriteHeld(k.Out, headless.Held{
-		Event: event, Ref: k.Row.Ref, Kind: k.Row.Kind, Alias: sources.AliasName(k.Row.Alias, k.Row.AliasHow), Owner: us,
-		Mode: h.Mode, Permits: h.Permits, Data: h.Data, Until: h.Until, Detail: detail,
-	})
+	line.Ref, line.Kind, line.Alias = k.Row.Ref, k.Row.Kind, sources.AliasName(k.Row.Alias, k.Row.AliasHow)
+	line.Mode, line.Permits, line.Data, line.Until = h.Mode, h.Permits, h.Data, h.Until
+	return headless.WriteHeld(k.Out, line)
 }

@@ -8,6 +8,7 @@
 //
 //	proclaim TEXT   replaces the data that others see, once it is ours
 //	wait            with Options.Enqueue: waits at the place in the queue that was taken
+//	notify C TEXT   with Options.Notify: sends TEXT to all who listen to the channel C
 //	resign          gives it up, or ends the wait
 //
 // The end of the input also resigns, if the input has another end that can go away (see Ends). Any other line is
@@ -15,8 +16,8 @@
 //
 // # Lines out
 //
-// Out has only these lines, in the form of headless.Held: "enqueued" with Options.Enqueue; "acquired" once; then "proclaimed" or "refused" for each line
-// that was read, in order; "resigning" before a request to give it up is sent; finally "resigned" or "lost". With
+// Out has only these lines, in the form of headless.Held: "enqueued" with Options.Enqueue; "acquired" once; then "proclaimed", "notified" or "refused" for each
+// line that was read, in order, and between them "notification" for each of Options.Notices; "resigning" before a request to give it up is sent; finally "resigned" or "lost". With
 // Options.Reopen "lost" is followed by the next "acquired". Err has sentences for people about the owner that it waits
 // for, or why the wait makes no progress, whenever that changes.
 //

@@ -11,6 +11,7 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/ground/failure"
 	"coordtop/internal/ground/spawn"
+	"coordtop/internal/headless"
 )
 
 // serve executes lines until the lease is not ours any more.
@@ -34,10 +35,16 @@ func (k *keeper) serve(ctx context.Context) error {
 			case word == "":
 			case word == "proclaim":
 				err = k.proclaim(ctx, text)
+			case word == "notify" && k.Notify != nil:
+				err = k.notify(ctx, text)
 			default:
 				err = k.say("refused", "neither proclaim TEXT nor resign")
 			}
 			if err != nil {
+				return err
+			}
+		case n := <-k.Notices:
+			if err := k.write(headless.Held{Event: "notification", Notice: n}); err != nil {
 				return err
 			}
 		case <-k.Operator.Wake():
@@ -86,6 +93,15 @@ func (k *keeper) proclaim(ctx context.Context, text string) error {
 	}
 	k.lost() // updates the data in last
 	return k.say("proclaimed", "")
+}
+
+// notify sends a notification, and waits for the service's answer. line is the channel and, after a blank, the payload.
+func (k *keeper) notify(ctx context.Context, line string) error {
+	channel, payload, _ := strings.Cut(line, " ")
+	if err := k.Notify(ctx, channel, payload); err != nil {
+		return k.say("refused", err.Error())
+	}
+	return k.say("notified", "")
 }
 
 // sayWithin is the longest time for which a slow reader of Out can delay giving up our lease.

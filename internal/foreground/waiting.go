@@ -34,10 +34,7 @@ func (k *keeper) sayEnqueued(run action.Run, own *action.Holding) error {
 	if row := k.now(); run.Place > 0 && len(row.Owners) > 0 {
 		text = waitingText(row, run, own)
 	}
-	return headless.WriteHeld(k.Out, headless.Held{
-		Event: "enqueued", Ref: k.Row.Ref, Kind: k.Row.Kind, Alias: sources.AliasName(k.Row.Alias, k.Row.AliasHow),
-		Mode: own.Mode, Permits: own.Permits, Place: run.Place, Detail: text,
-	})
+	return k.write(headless.Held{Event: "enqueued", Place: run.Place, Detail: text})
 }
 
 // won waits until the claim is granted, and prints to Err how long that took if it said what it waits for. The error wraps errCalledOff if a line ended the wait.

@@ -216,11 +216,12 @@
 //
 //	v, at
 //	event          enqueued: it has a place in the queue, with
-//	               --enqueue; acquired; proclaimed; resigning: about
-//	               to be given up, from now on another may own it;
-//	               resigned: given up; lost: it ended without our wish;
-//	               refused: the line could not be obeyed, what we own is
-//	               untouched
+//	               --enqueue; acquired; proclaimed; notification: one
+//	               arrived, with --listen; notified: ours was sent;
+//	               resigning: about to be given up, from now on another
+//	               may own it; resigned: given up; lost: it ended
+//	               without our wish; refused: the line could not be
+//	               obeyed, what we own is untouched
 //	source, namespace, kind, name
 //	alias          what people call it
 //	owner          id, label, fence of us; null: it is not ours yet
@@ -231,6 +232,9 @@
 //	               the service; each renewal moves it; null: not ours
 //	place          of enqueued: our place in the queue, from 1, or a
 //	               later one; left out: not known, or ours already
+//	notification   of a notification: channel, payload, and missed: how
+//	               many were lost just before it, because we read too
+//	               slowly; else left out
 //	detail         a sentence for people; null: none
 //
 // Release prints one object, once its result is on our watch or the time for that is over:

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+	"time"
 
 	"coordtop/internal/config"
 	"coordtop/internal/ground/format"
@@ -44,6 +45,14 @@ type Host struct {
 	Logger func() *slog.Logger
 	Lasts  bool   // the command watches; others read once
 	State  string // the folder for what is remembered between runs; "": nothing is remembered
+	Claims Claims
+}
+
+// Claims are wishes for claims that only a backend with config.Channels keeps.
+type Claims struct {
+	Listen   []string // channels to which we listen while we lead
+	Notified func(ctx context.Context, channel, payload string, missed uint64)
+	Poll     time.Duration // a waiting claim tries so often instead of standing in the queue; 0: it stands there
 }
 
 // Prepared is a source that is not opened yet.

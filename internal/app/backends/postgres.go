@@ -105,13 +105,19 @@ func postgresTLS(h Host, address string, files certs.Files) (*tls.Config, error)
 const postgresLease = 11 * time.Second
 
 func postgresDriver(h Host, s config.Source, b *operate.Backend) {
-	b.Caps = pgcoord.Options{}.Caps(b.Identity)
+	b.Caps = pgcoord.Options{Poll: h.Claims.Poll}.Caps(b.Identity)
 	b.Lease, b.CheckLease, b.KeepsFrozen = postgresLease, pgcoord.CheckTTL, true
 	b.Login = cmp.Or(s.User, urlOf(s).User)
 	used := explained(b, pgsource.Explain)
 	b.Open = func(ctx context.Context, database string) (coord.Driver, error) {
 		o := pgcoord.Options{
 			Actor: b.Identity, TTL: postgresLease, Scheme: pgcoord.Scheme(s.Scheme), Override: pgcoord.Override{User: s.User, Database: database},
+			Poll: h.Claims.Poll,
+		}
+		for _, name := range h.Claims.Listen {
+			o.Channels = append(o.Channels, pgcoord.Listener{Channel: name, Handle: func(ctx context.Context, n pgcoord.Notification) {
+				h.Claims.Notified(ctx, n.Channel, n.Payload, n.Missed)
+			}})
 		}
 		var err error
 		if o.Override.TLS, err = postgresTLS(h, s.URL, s.TLS); err != nil {
