@@ -80,6 +80,7 @@ type heldLine struct {
 	Data            *struct{ Text string }
 	Until           *string `json:"trusted_until"`
 	Place           int
+	Notification    *struct{ Channel, Payload string }
 	Detail          *string
 }
 

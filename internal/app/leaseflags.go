@@ -19,7 +19,7 @@ type leaseFlags struct {
 
 func (o *leaseFlags) flags(cmd *cobra.Command) {
 	lengthVar(cmd, &o.session.Lease, "lease", 0, "the service keeps it for so long after the last renewal (default: Redis 30s, dflockd 20s, Postgres 11s, YDB 10s)")
-	lengthVar(cmd, &o.recovery, "recovery-window", 0, "YDB: the session, and all that it owns, outlives its connection for so long; there the same as --lease")
+	lengthVar(cmd, &o.recovery, "recovery-window", 0, "the session, and all that it owns, outlives its connection for so long (YDB; there the same as --lease)")
 	lengthVar(cmd, &o.session.RenewEvery, "renew-every", 0, "renew at least so often, less than half of the lease (default: by the backend)")
 	lengthVar(cmd, &o.session.StartTimeout, "start-timeout", 0, "give each try to connect so long (default 10s)")
 	lengthVar(cmd, &o.session.RetryDelay, "retry-delay", 0, "the longest pause between two tries (default: growing to 5s)")
@@ -27,7 +27,7 @@ func (o *leaseFlags) flags(cmd *cobra.Command) {
 }
 
 func (o *leaseFlags) ephemeralFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.ephemeral, "ephemeral", false, "YDB: create the semaphore if it is absent; it vanishes with its last owner")
+	cmd.Flags().BoolVar(&o.ephemeral, "ephemeral", false, "create the semaphore if it is absent; it vanishes with its last owner (YDB)")
 }
 
 // wishes returns what the flags ask of a session.

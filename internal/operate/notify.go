@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"coordtop/coord"
 	"coordtop/internal/action"
+	"coordtop/internal/ground/failure"
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
@@ -56,5 +58,8 @@ func (o *Operator) Notify(ctx context.Context, source, channel, payload, reason 
 		r.Result, r.Detail = action.Failed.String(), clean(err.Error())
 	}
 	_ = o.record(r) // Unwritten has it
+	if failure.IsAny(err, coord.ErrInvalid, coord.ErrDataTooLong) {
+		return notPossible("%v", err)
+	}
 	return err
 }

@@ -105,7 +105,7 @@ func postgresTLS(h Host, address string, files certs.Files) (*tls.Config, error)
 const postgresLease = 11 * time.Second
 
 func postgresDriver(h Host, s config.Source, b *operate.Backend) {
-	b.Caps = pgcoord.Options{Poll: h.Claims.Poll}.Caps(b.Identity)
+	b.Caps = pgcoord.Options{}.Caps(b.Identity)
 	b.Lease, b.CheckLease, b.KeepsFrozen = postgresLease, pgcoord.CheckTTL, true
 	b.Login = cmp.Or(s.User, urlOf(s).User)
 	used := explained(b, pgsource.Explain)
