@@ -41,10 +41,7 @@ type model struct {
 	exporter  *exporter
 	focus     *focusNotifier
 
-	w, h   int
-	scheme paint.Scheme
-	mouse  bool
-	utc    bool // times are in UTC
+	window
 	alerts alerts
 	line   typedLine
 	until  time.Time // when the message goes
@@ -54,6 +51,14 @@ type model struct {
 		frame    tea.View  // what View returns
 		tabTitle heldTitle // of the window
 	}
+}
+
+// window has the size of the terminal, and the settings of the person for it.
+type window struct {
+	w, h   int
+	scheme paint.Scheme
+	mouse  bool
+	utc    bool // times are in UTC
 }
 
 // part has the fields that all parts of the board share.
@@ -119,10 +124,11 @@ func newModel(o Options) *model {
 		handlers: handlers(),
 		feeds:    newFeeds(o),
 		joiner:   terminal.KeyJoiner{Remote: env.Remote()},
-		w:        o.Width,
-		h:        o.Height,
-		scheme:   paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
-		line:     typedLine{input: dialog.NewInput()},
+		window: window{
+			w: o.Width, h: o.Height,
+			scheme: paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
+		},
+		line: typedLine{input: dialog.NewInput()},
 	}
 	m.addParts()
 	m.past.askIn(context.Background())

@@ -23,7 +23,7 @@ func selecting() string {
 		"of a coordination node of YDB) selects a single primitive, SOURCE all of that source.\n\n"
 }
 
-func (p *program) getCommand() *cobra.Command {
+func getCommand(p *program) *cobra.Command {
 	var o output
 	var timeout time.Duration
 	var failOn faults
@@ -79,7 +79,7 @@ func (p *program) getCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) watchCommand() *cobra.Command {
+func watchCommand(p *program) *cobra.Command {
 	var o output
 	var data bool
 	cmd := &cobra.Command{
@@ -110,7 +110,7 @@ func (p *program) watchCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) configCommand() *cobra.Command {
+func configCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Check the config file, or print an example or its schema", Args: none, RunE: p.run(helpOnly)}
 	cmd.AddCommand(&cobra.Command{
 		Use: "check [FILE]", Short: "Print all mistakes in the config file", Args: atMostOne,
@@ -130,7 +130,7 @@ func (p *program) configCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) waitCommand() *cobra.Command {
+func waitCommand(p *program) *cobra.Command {
 	var o headless.WaitOptions
 	var format output
 	cmd := &cobra.Command{
@@ -219,7 +219,7 @@ func (f *faults) Set(text string) error {
 
 func (f *faults) Type() string { return strings.Join(headless.Faults(), "|") }
 
-func (p *program) ownersCommand() *cobra.Command {
+func ownersCommand(p *program) *cobra.Command {
 	var o headless.OwnersOptions
 	var format output
 	var by string

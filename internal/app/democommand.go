@@ -67,7 +67,7 @@ func (p *program) demoCommands() []*cobra.Command {
 	cmd.Flags().StringVar(&o.installing, "installing", "", "wait for the servers that this log says are being installed")
 	_ = cmd.Flags().MarkHidden("installing") // it fails only for an unknown flag
 	o.board.flags(cmd)
-	return []*cobra.Command{cmd, p.demoCandidateCommand()}
+	return []*cobra.Command{cmd, demoCandidateCommand(p)}
 }
 
 // stopPatience bounds the end of the demo's servers; those that still run are killed then.
@@ -168,7 +168,7 @@ func serve(ctx context.Context, env Environment, endpoints []demo.Endpoint) erro
 
 // demoCandidateCommand runs one candidate until its standard input ends, which means that the demo is over or
 // has died.
-func (p *program) demoCandidateCommand() *cobra.Command {
+func demoCandidateCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: demo.CandidateCommand, Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {

@@ -32,7 +32,7 @@ var (
 	errDenied   = errors.New("refuses us")
 )
 
-func (p *program) doctorCommand() *cobra.Command {
+func doctorCommand(p *program) *cobra.Command {
 	var o output
 	var timeout time.Duration
 	cmd := &cobra.Command{

@@ -39,7 +39,7 @@ type drillOptions struct {
 	format             output
 }
 
-func (p *program) drillCommand() *cobra.Command {
+func drillCommand(p *program) *cobra.Command {
 	var o drillOptions
 	cmd := &cobra.Command{
 		Use:   "drill NAME | URL",
@@ -298,7 +298,7 @@ func (d *drilling) print(result *drill.Result, early error) (err error) {
 }
 
 // drillCandidateCommand runs one candidate of a drill until its standard input ends.
-func (p *program) drillCandidateCommand() *cobra.Command {
+func drillCandidateCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: drill.CandidateCommand, Hidden: true, Args: none,
 		RunE: p.run(func(cmd *cobra.Command, _ []string) error {

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +16,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"coordtop/internal/app/manpage"
 	"coordtop/internal/ground/address"
 	"coordtop/internal/headless"
 	"coordtop/internal/help"
 )
 
 // helpCommand shows the help of a command and the topics of package help.
-func (p *program) helpCommand(root *cobra.Command) *cobra.Command {
+func helpCommand(p *program, root *cobra.Command) *cobra.Command {
 	var search bool
 	cmd := &cobra.Command{
 		Use: "help [TOPIC | COMMAND | -k WORD ...]", Short: "Show a topic, or the help of a command; -k searches all",
@@ -107,18 +107,12 @@ func searched(root *cobra.Command, config string) []help.Topic {
 	for i := range all {
 		all[i].Name = "coordtop help " + all[i].Name
 	}
-	for _, c := range commandsOf(root) {
-		text := strings.ReplaceAll(ownHelp(c), "\n    ", "\n") + "\n"
+	for _, c := range manpage.Commands(root) {
+		text := strings.ReplaceAll(manpage.OwnHelp(c), "\n    ", "\n") + "\n"
 		c.NonInheritedFlags().VisitAll(func(f *pflag.Flag) { text += "\n- `--" + f.Name + "` " + f.Usage + "\n" })
 		all = append(all, help.Topic{Name: c.CommandPath() + " --help", Text: text})
 	}
 	return append(all, help.Topic{Name: "coordtop config example", Text: indented(config)})
-}
-
-// ownHelp returns the long help of a command, without the rules of the JSON that several commands repeat.
-func ownHelp(c *cobra.Command) string {
-	long, _, _ := strings.Cut(c.Long, strings.TrimSpace(headless.JSONHelp(headless.Rules)))
-	return cmp.Or(long, c.Short)
 }
 
 // helpWriter collects a text for the pager, or for a pipe. A writer can find the terminal behind it.

@@ -169,7 +169,7 @@ func named(ctx context.Context, r history.Reader, span history.Span, names []str
 	return slices.DeleteFunc(all, func(ref sources.Ref) bool { return !slices.Contains(refs, ref) }), nil
 }
 
-func (p *program) historyCommand() *cobra.Command {
+func historyCommand(p *program) *cobra.Command {
 	var o output
 	var s stretch
 	var gaps bool
@@ -213,7 +213,7 @@ func (p *program) historyCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) reportCommand() *cobra.Command {
+func reportCommand(p *program) *cobra.Command {
 	var s stretch
 	var svg string
 	cmd := &cobra.Command{

@@ -49,7 +49,7 @@ const holding = "Waits for it. Standard error shows who owns it, and our place i
 	"name; 5: not ours within --wait; 6: with --wait 0, the owner changed just before anything was sent;\n" +
 	"7: not possible; 8: the source is read_only; 9: the lease was lost, without --reopen.\n\n"
 
-func (p *program) acquireCommand() *cobra.Command {
+func acquireCommand(p *program) *cobra.Command {
 	var o holdOptions
 	cmd := &cobra.Command{
 		Use:   "acquire NAME | URL",
@@ -69,7 +69,7 @@ func (p *program) acquireCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) campaignCommand() *cobra.Command {
+func campaignCommand(p *program) *cobra.Command {
 	var o holdOptions
 	cmd := &cobra.Command{
 		Use:   "campaign NAME | URL",
@@ -203,7 +203,7 @@ func (o *holdOptions) claims(s config.Source) (backends.Claims, error) {
 	return backends.Claims{Listen: o.listen, Poll: o.poll}, nil
 }
 
-func (p *program) notifyCommand() *cobra.Command {
+func notifyCommand(p *program) *cobra.Command {
 	var o confirmation
 	cmd := &cobra.Command{
 		Use:   "notify SOURCE | URL CHANNEL [TEXT]",

@@ -43,7 +43,7 @@ const nodeEnd = "Standard error says what it does; standard output gets one JSON
 	"answer, or refused the login; 4: no such node; 6: its use changed just before, nothing was done; 7: not\n" +
 	"possible, in use, or a right is missing for it; 8: the source is read_only."
 
-func (p *program) nodeCommand() *cobra.Command {
+func nodeCommand(p *program) *cobra.Command {
 	all := &cobra.Command{Use: "node", Short: "Create, alter, drop or describe a coordination node of YDB", Args: none, RunE: p.run(helpOnly)}
 	add := func(verb action.Verb, o *nodeOptions, short, long, example string) *cobra.Command {
 		use, _, _ := strings.Cut(verb.String(), "-")

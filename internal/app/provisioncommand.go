@@ -42,7 +42,7 @@ const provisioning = "Standard error says what it does; standard output gets one
 	"answer, or refused the login; 4: no such semaphore; 6: somebody else changed it just before, nothing was\n" +
 	"done; 7: not possible, or a right is missing for it; 8: the source is read_only.\n\n"
 
-func (p *program) semaphoreCommand() *cobra.Command {
+func semaphoreCommand(p *program) *cobra.Command {
 	all := &cobra.Command{Use: "semaphore", Short: "Create, update, delete or describe a semaphore of YDB", Args: none, RunE: p.run(helpOnly)}
 	help := headless.JSONHelp(headless.OfProvision)
 	add := func(verb action.Verb, o *provisionOptions, short, long, example string) *cobra.Command {

@@ -205,7 +205,7 @@ type recordOptions struct {
 	mask bool
 }
 
-func (p *program) recordCommand() *cobra.Command {
+func recordCommand(p *program) *cobra.Command {
 	var o recordOptions
 	cmd := &cobra.Command{
 		Use:   "record [URL | SOURCE ...]",

@@ -26,7 +26,7 @@ type releaseOptions struct {
 	owner string
 }
 
-func (p *program) releaseCommand() *cobra.Command {
+func releaseCommand(p *program) *cobra.Command {
 	var o releaseOptions
 	cmd := &cobra.Command{
 		Use:   "release NAME | URL",

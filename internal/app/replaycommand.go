@@ -27,7 +27,7 @@ type replayOptions struct {
 	speed int
 }
 
-func (p *program) replayCommand() *cobra.Command {
+func replayCommand(p *program) *cobra.Command {
 	var o replayOptions
 	cmd := &cobra.Command{
 		Use: "replay [FILE]", Short: "Show what was recorded, on the same screens", Args: atMostOne,

@@ -19,12 +19,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"coordtop/internal/app/backends"
+	"coordtop/internal/app/manpage"
 	"coordtop/internal/ground/address"
 	"coordtop/sources"
 )
-
-// completionName is the name of cobra's own command.
-const completionName = "completion"
 
 // program is one run of the program.
 type program struct {
@@ -58,7 +56,7 @@ func (p *program) execute(ctx context.Context) error {
 	root.SetOut(p.env.Stdout)
 	root.SetErr(p.env.Stderr)
 	root.InitDefaultCompletionCmd() // it prints to what was set just now
-	if completion, _, err := root.Find([]string{completionName}); err == nil {
+	if completion, _, err := root.Find([]string{manpage.Completion}); err == nil {
 		completion.Args, completion.RunE = none, p.run(helpOnly)
 		for _, shell := range completion.Commands() {
 			shell.Args = none
@@ -66,7 +64,7 @@ func (p *program) execute(ctx context.Context) error {
 		completion.Short = "Print what completes commands, flags and sources in a shell"
 		completion.Long = completion.Short + ".\n\n`make install` puts it where the shell looks; by hand: source <(coordtop completion bash)"
 	}
-	root.SetHelpCommand(p.helpCommand(root))
+	root.SetHelpCommand(helpCommand(p, root))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; see %s --help", flagError(cmd, p.env.Args, err), cmd.CommandPath())
 	})
@@ -156,24 +154,24 @@ func (p *program) root() *cobra.Command {
 	root.Flags().BoolVar(&o.write, "write", false, "arm writing from the start and without an end")
 	root.PersistentFlags().StringVar(&p.settings.file, "config", "", "read FILE instead of the usual config file")
 	reading := []*cobra.Command{ // they take URLs and names of sources, as root does
-		p.getCommand(), p.whyCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(),
-		p.lockCommand(), p.electCommand(), p.drillCommand(),
-		p.recordCommand(), p.doctorCommand(),
+		getCommand(p), whyCommand(p), watchCommand(p), waitCommand(p), acquireCommand(p), campaignCommand(p), releaseCommand(p),
+		lockCommand(p), electCommand(p), drillCommand(p),
+		recordCommand(p), doctorCommand(p),
 	}
 	root.AddCommand(reading...)
 	for _, c := range append(reading, root) {
 		c.ValidArgsFunction = p.settings.completeSources
 	}
-	root.AddCommand(p.notifyCommand(), p.semaphoreCommand(), p.nodeCommand(), p.ownersCommand(), p.replayCommand(), p.historyCommand(), p.reportCommand(), p.configCommand(), &cobra.Command{
+	root.AddCommand(notifyCommand(p), semaphoreCommand(p), nodeCommand(p), ownersCommand(p), replayCommand(p), historyCommand(p), reportCommand(p), configCommand(p), &cobra.Command{
 		Use: "man", Short: "Print the manual page: coordtop man | man -l -", Args: none,
-		RunE: p.prints(func(cmd *cobra.Command) string { return manual(cmd.Root()) }),
+		RunE: p.prints(func(cmd *cobra.Command) string { return manpage.Of(cmd.Root(), version()) }),
 	}, &cobra.Command{
 		Use: "version", Short: "Print the version", Args: none,
 		RunE: p.prints(func(*cobra.Command) string {
 			return fmt.Sprintf("coordtop %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		}),
 	})
-	root.AddCommand(append(p.demoCommands(), p.drillCandidateCommand())...)
+	root.AddCommand(append(p.demoCommands(), drillCandidateCommand(p))...)
 	return root
 }
 

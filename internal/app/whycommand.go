@@ -16,7 +16,7 @@ import (
 	"coordtop/sources"
 )
 
-func (p *program) whyCommand() *cobra.Command {
+func whyCommand(p *program) *cobra.Command {
 	var o headless.WhyOptions
 	var format output
 	var at, file string

@@ -12,6 +12,8 @@ import (
 	"coordtop/internal/ground/format"
 	"coordtop/internal/mute"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
+	uirows "coordtop/ui/rows"
 )
 
 // ErrFound reports that Why found something wrong.
@@ -171,4 +173,29 @@ func findingOf(f *diagnose.Finding, known *mute.Mute, rows map[sources.Ref]*mute
 			return findingRowJSON{text(r.Source), orNull(r.Space), text(r.Name), exact(r.Name), problemOf(&r.Problem, rows[r.Ref]), text(r.Short)}
 		}),
 	}
+}
+
+// Muting holds the mutes that apply to an output.
+type Muting struct {
+	Mutes          []mute.Mute
+	Unacknowledged bool // what they cover does not count, see GetOptions.FailOn, and is not printed, see GetOptions.Problems and Why
+}
+
+// decide returns what of the problems in a State is muted.
+func (m *Muting) decide(j *verdict.Judge, list []*sources.Row, findings []diagnose.Finding, now time.Time) mute.Decision {
+	return mute.Decide(&mute.Input{Mutes: m.Mutes, Judge: j, Rows: list, Findings: findings, Now: now, Matches: uirows.Matcher(j.State, now)})
+}
+
+// acknowledgedJSON is the Mute of a problem.
+type acknowledgedJSON struct {
+	By    string  `json:"by"`
+	Until *string `json:"until" is:"time"`
+	Text  *string `json:"text"`
+}
+
+func acknowledged(m *mute.Mute) *acknowledgedJSON {
+	if m == nil {
+		return nil
+	}
+	return &acknowledgedJSON{text(m.By), instant(m.Until), orNull(m.Text)}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"coordtop/internal/ground/files"
 	"coordtop/internal/ground/format"
 	"coordtop/internal/ground/spawn"
@@ -128,4 +130,13 @@ func CheckDeadline(path string) error {
 		return fmt.Errorf("the lease is not trusted since %s", at.Local().Format(time.TimeOnly))
 	}
 	return nil
+}
+
+// bootTime reads the clock that counts from the boot of the machine, also while the machine is suspended.
+func bootTime() time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(bootClock, &now); err != nil {
+		panic(fmt.Sprintf("the boot-time clock cannot be read: %v", err)) // each system has it
+	}
+	return time.Duration(now.Nano())
 }

@@ -99,7 +99,7 @@ func (g *group) end(ctx context.Context) bool {
 		}
 	}
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) // it was possible before
-	for { // for the anchor, which has ended long ago
+	for {                                                   // for the anchor, which has ended long ago
 		if _, err := syscall.Wait4(g.id, nil, 0, nil); !errors.Is(err, syscall.EINTR) {
 			return true
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 // Tally counts what changed hands in the last hour, by source. It counts events as they arrive, so it also knows
@@ -82,3 +83,21 @@ func (t *Tally) Count(source string, what Change, from, to time.Time) (n int) {
 	}
 	return n
 }
+
+// ProblemRowList returns the rows with a problem, in no order.
+func (x *Index) ProblemRowList() []*sources.Row {
+	list := make([]*sources.Row, 0, len(x.problems))
+	for slot := range x.problems {
+		list = append(list, x.entries[slot].row)
+	}
+	return list
+}
+
+// Judge returns a judge of the rows at the time of the last Update. It is for reading.
+func (x *Index) Judge() *verdict.Judge {
+	j := x.judge
+	return &j
+}
+
+// ProblemRows returns the number of rows with a problem that is not muted.
+func (x *Index) ProblemRows() int { return x.BySeverity[verdict.Bad] + x.BySeverity[verdict.Warn] }

@@ -45,9 +45,7 @@ type Scene struct {
 	Locks cursor.List[rows.Handle]
 	Marks map[sources.Ref]bool
 
-	Events    rows.Log
-	EventList cursor.List[uint64] // the events that the Events screen lists, by number
-
+	EventState
 	AuditState
 	Attention
 	Pulse PulseState
@@ -69,6 +67,12 @@ type Clocks struct {
 	Started time.Time
 	Paused  time.Time // since when the picture is held; zero: it is not
 	Slow    bool      // the terminal is slow
+}
+
+// EventState has the events, and those of them that the Events screen lists.
+type EventState struct {
+	Events    rows.Log
+	EventList cursor.List[uint64] // by number
 }
 
 // Recorded is a recording that is shown, or made.

@@ -1,4 +1,4 @@
-package app
+package manpage
 
 import (
 	"cmp"
@@ -12,15 +12,14 @@ import (
 	"coordtop/internal/help"
 )
 
-// manual returns the manual page of a command and those below it, in the man macros of roff. The page of fang
-// leaves out the long help of the commands.
-func manual(root *cobra.Command) string {
+// Of returns the manual page of a command and those below it.
+func Of(root *cobra.Command, version string) string {
 	m := &page{}
-	m.macro("TH", strings.ToUpper(root.Name()), "1", "", root.Name()+" "+version(), "User Commands")
+	m.macro("TH", strings.ToUpper(root.Name()), "1", "", root.Name()+" "+version, "User Commands")
 	m.macro("SH", "NAME")
 	m.text(root.Name() + " - " + root.Short)
 	m.macro("SH", "SYNOPSIS")
-	all := commandsOf(root)
+	all := Commands(root)
 	for _, c := range all {
 		m.bold(synopsis(c))
 		m.macro("br")
@@ -31,7 +30,7 @@ func manual(root *cobra.Command) string {
 	m.macro("SH", "COMMANDS")
 	for _, c := range all[1:] {
 		m.macro("SS", synopsis(c))
-		m.text(ownHelp(c))
+		m.text(OwnHelp(c))
 		m.options(c)
 	}
 	for _, t := range help.Topics() {
@@ -96,14 +95,17 @@ func roffCode(text string) string {
 	return out.String()
 }
 
-// commandsOf returns c and all documented commands below it that do something.
-func commandsOf(c *cobra.Command) []*cobra.Command {
+// Completion is the name of cobra's own command.
+const Completion = "completion"
+
+// Commands returns c and all documented commands below it that do something.
+func Commands(c *cobra.Command) []*cobra.Command {
 	list := []*cobra.Command{c}
 	for _, below := range c.Commands() {
 		switch {
 		case !below.IsAvailableCommand() || below.Name() == "help":
-		case below.HasAvailableSubCommands() && below.Name() != completionName:
-			list = append(list, commandsOf(below)[1:]...)
+		case below.HasAvailableSubCommands() && below.Name() != Completion:
+			list = append(list, Commands(below)[1:]...)
 		default:
 			list = append(list, below)
 		}
@@ -116,7 +118,7 @@ func synopsis(c *cobra.Command) string {
 		return c.Use
 	}
 	arguments := strings.TrimPrefix(c.Use, c.Name())
-	if c.Name() == completionName {
+	if c.Name() == Completion {
 		arguments = " bash | fish | powershell | zsh"
 	}
 	return c.CommandPath() + arguments
@@ -218,4 +220,10 @@ func roffText(text string) string {
 		text = `\&` + text
 	}
 	return text
+}
+
+// OwnHelp returns the long help of a command, without the rules of the JSON that several commands repeat.
+func OwnHelp(c *cobra.Command) string {
+	long, _, _ := strings.Cut(c.Long, strings.TrimSpace(headless.JSONHelp(headless.Rules)))
+	return cmp.Or(long, c.Short)
 }
