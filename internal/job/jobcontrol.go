@@ -31,6 +31,7 @@ type jobControl struct {
 	given      bool // the command has the terminal
 	wanted     bool // the command is stopped until it has the terminal
 	suspending bool // the command shall stop, and we after it
+	forced     bool // it was sent SIGSTOP for that
 	suspended  bool // we have stopped ourselves
 	had        bool // the command had the terminal then
 	said       bool // why it does not get the terminal
@@ -65,13 +66,9 @@ func (j *jobControl) commandStopped(s syscall.Signal) {
 // commandContinued handles that somebody has continued the command.
 func (j *jobControl) commandContinued() { j.stopped, j.wanted = false, false }
 
-// suspend handles a SIGTSTP that we have received.
+// suspend handles a SIGTSTP that we have received. A command that was last seen stopped may have been continued since.
 func (j *jobControl) suspend() {
-	switch {
-	case !canBeContinued():
-	case j.stopped:
-		j.stopOurselves()
-	default:
+	if canBeContinued() {
 		j.suspending, j.due = true, time.After(stopPatience)
 		j.command.signal(syscall.SIGTSTP)
 	}
@@ -93,12 +90,17 @@ func (j *jobControl) resume() {
 	j.suspended = false
 }
 
-// again does what due was set for.
+// again does what due was set for. A command is not reported as stopped as long as it waits for a child of vfork that was
+// stopped before it could execute a program. After SIGSTOP no process of the command works, whatever is reported.
 func (j *jobControl) again() {
 	j.due = nil
-	if j.suspending {
+	switch {
+	case j.suspending && j.forced:
+		j.stopOurselves()
+	case j.suspending:
+		j.forced, j.due = true, time.After(stopPatience)
 		j.command.signal(syscall.SIGSTOP)
-	} else if j.wanted {
+	case j.wanted:
 		j.offer()
 	}
 }
@@ -162,7 +164,7 @@ func (j *jobControl) foreground() int {
 // stopOurselves stops our group, as the shell expects of a job, now that the command is stopped. After that, the next
 // event is SIGCONT. The runtime keeps its handler of SIGTSTP for good, so that we cannot stop with that signal.
 func (j *jobControl) stopOurselves() {
-	j.suspending, j.due = false, nil
+	j.suspending, j.forced, j.due = false, false, nil
 	if !canBeContinued() {
 		j.command.signal(syscall.SIGCONT)
 		return
