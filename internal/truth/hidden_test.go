@@ -137,7 +137,9 @@ func (c *checker) why(first, last *change) string {
 		}
 	}
 	switch {
-	case slices.ContainsFunc(c.silences, func(d dark) bool { return first.to.After(d.from.Add(-interval)) && last.from.Before(d.to) }):
+	case slices.ContainsFunc(c.silences, func(d dark) bool { // a look that it delayed leaves a stretch that may hide changes until the next look
+		return first.to.After(d.from.Add(-interval)) && last.from.Before(d.to.Add(interval))
+	}):
 		return inStall
 	case covered(c.lines[first.row], first, last):
 		return inStretch
