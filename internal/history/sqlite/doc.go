@@ -1,6 +1,6 @@
 // Package sqlite stores a recording (see package history) in one SQLite file.
 //
-// It may import internal/history, sources, sources/lane, sources/tape, internal/ground/files,
+// It may import internal/history, internal/history/tables, sources, sources/tape, internal/ground/files,
 // internal/ground/spawn.
 //
 // # The file
@@ -31,6 +31,8 @@
 // [Reader.Extract] copies the record of a span into another file without decoding Inputs.
 //
 // # The tables
+//
+// Package tables writes and reads all of them but term, event, sum and part.
 //
 //   - run: one process that recorded. Nobody recorded between its "last" and the "began" of the next run.
 //   - lane: a primitive; placed: its scope, from an instant on.

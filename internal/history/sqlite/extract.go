@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 
 	"coordtop/internal/history"
-	"coordtop/sources"
+	"coordtop/internal/history/tables"
 	"coordtop/sources/tape"
 )
 
@@ -20,18 +19,12 @@ var ErrOtherVersion = errors.New("its tables are those of another version")
 // history.ErrNothing if nothing is recorded of the span.
 func (r *Reader) Extract(ctx context.Context, to string, span history.Span) error {
 	var before []tape.TermFact
-	err := r.ask(ctx, func(q *query) error {
-		if q.has != version {
-			return fmt.Errorf("%s: %w", r.path, ErrOtherVersion)
+	err := r.ask(ctx, func(q *tables.Query) error {
+		if _, has, err := r.open(ctx); err != nil || has != version {
+			return errors.Join(err, fmt.Errorf("%s: %w", r.path, ErrOtherVersion))
 		}
-		at := period{span.From.UnixNano(), span.From.UnixNano()}
-		all := q.everything(ctx, at, nil)
-		for lane, terms := range q.terms(ctx, all.lanes, at, all.dark) {
-			if len(terms) > 0 && terms[0].End.How != sources.Unknown && terms[0].End.At.Before(span.From) {
-				before = append(before, tape.TermFact{Lane: uint64(lane), Term: terms[0]})
-			}
-		}
-		return q.err
+		before = q.EndedBefore(ctx, span.From)
+		return q.Err
 	})
 	if err != nil {
 		return err
@@ -42,24 +35,23 @@ func (r *Reader) Extract(ctx context.Context, to string, span history.Span) erro
 	}
 	err = explained(to, w.extract(ctx, r.path, span))
 	if err == nil && len(before) > 0 {
-		slices.SortFunc(before, compareTerms)
-		err = w.tx(func(t *tx) error {
-			t.writeBlock(before, nil)
-			return t.err
+		err = w.Tx(func(t *tables.Tx) error {
+			t.WriteBlock(before, nil)
+			return t.Err
 		})
 	}
-	w.run.ID = 0 // the file has only copied runs, and no run of ours that must be ended
+	w.copied = true // the file has only copied runs, and no run of ours that must be ended
 	return errors.Join(err, w.Close())
 }
 
 // extract fills a new file, which is complete only after Close.
 func (w *Writer) extract(ctx context.Context, from string, span history.Span) error {
-	all := w.statements()
+	all := tables.Statements{DB: w.statements()}
 	old := (&url.URL{Scheme: "file", OmitHost: true, Path: from, RawQuery: "mode=ro"}).String()
-	all.change(ctx, "pragma synchronous = off")
-	all.change(ctx, "pragma journal_mode = off")
-	all.change(ctx, "attach database ? as old", old)
-	all.change(ctx, "begin immediate")
+	all.Change(ctx, "pragma synchronous = off")
+	all.Change(ctx, "pragma journal_mode = off")
+	all.Change(ctx, "attach database ? as old", old)
+	all.Change(ctx, "begin immediate")
 	for _, text := range []string{
 		"delete from run",
 		"insert into run select id, host, pid, version, max(began, ?1), min(last, ?2), min(coalesce(ended, last), ?2), title, color from old.run where last >= ?1 and began < ?2",
@@ -81,13 +73,13 @@ func (w *Writer) extract(ctx context.Context, from string, span history.Span) er
 		"insert into chunk select * from old.chunk where gop in (select id from gop)",
 		"insert into tail select * from old.tail where gop in (select id from gop)",
 	} {
-		all.change(ctx, text, span.From.UnixNano(), span.To.UnixNano())
+		all.Change(ctx, text, span.From.UnixNano(), span.To.UnixNano())
 	}
-	all.change(ctx, "commit")
+	all.Change(ctx, "commit")
 	var groups int
-	all.each(ctx, "select count(*) from gop", nil, []any{&groups}, func() {})
-	if all.err == nil && groups == 0 {
+	all.Each(ctx, "select count(*) from gop", nil, []any{&groups}, func() {})
+	if all.Err == nil && groups == 0 {
 		return history.ErrNothing
 	}
-	return all.err
+	return all.Err
 }

@@ -162,7 +162,7 @@ func TestACopyWithAllThatIsBesideIsRead(t *testing.T) {
 func TestAPageThatNothingReadsIsFoundDamagedBesideTheWriting(t *testing.T) {
 	o := place(t)
 	w := begun(t, o, 0)
-	inputs := make([]byte, 2*chunkBytes) // they are a chunk at once, and as they are in the file: nothing is shorter
+	inputs := make([]byte, 2*(256<<10)) // they are a chunk at once, and as they are in the file: nothing is shorter
 	_, _ = rand.NewChaCha8([32]byte{}).Read(inputs)
 	first := batchOf(0, time.Minute)
 	first.Inputs = inputs
@@ -174,7 +174,7 @@ func TestAPageThatNothingReadsIsFoundDamagedBesideTheWriting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := inputs[chunkBytes:][:64]
+	part := inputs[(256 << 10):][:64]
 	if !bytes.Contains(b, part) {
 		t.Fatal("the test does not find the Inputs")
 	}

@@ -20,6 +20,7 @@ import (
 
 	"coordtop/internal/ground/files"
 	"coordtop/internal/history"
+	"coordtop/internal/history/tables"
 	"coordtop/sources"
 	"coordtop/sources/tape"
 )
@@ -50,14 +51,6 @@ func connect(path, how string, connections int) (*sql.DB, error) {
 	return db, nil
 }
 
-// damage names a part of a file that cannot be read. It wraps history.ErrDamaged; explained adds the name of the file.
-type damage string
-
-func (d damage) Error() string { return string(d) + ": " + history.ErrDamaged.Error() }
-
-// Unwrap returns history.ErrDamaged.
-func (d damage) Unwrap() error { return history.ErrDamaged }
-
 // explained adds the name of the file to an error. It translates errors of SQLite and of the decoder to
 // history.ErrDamaged, history.ErrNewer, ENOSPC and EACCES; of others it keeps only the text.
 func explained(path string, err error) error {
@@ -70,7 +63,7 @@ func explained(path string, err error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	failed, ok := errors.AsType[*driver.Error](err)
-	if of, damaged := errors.AsType[damage](err); damaged {
+	if of, damaged := errors.AsType[tables.Damage](err); damaged {
 		return fmt.Errorf("%s: %s: %w", path, string(of), history.ErrDamaged)
 	}
 	if err == nil || !ok {

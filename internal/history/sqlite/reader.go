@@ -7,17 +7,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
-	"time"
 
 	"coordtop/internal/history"
-	"coordtop/sources"
+	"coordtop/internal/history/tables"
 )
 
 // Reader reads a recording. It is safe for concurrent use. The file need not exist yet, may be replaced, and may be
 // written by another process.
 type Reader struct {
+	tables.Reader
 	path string
 
 	mu   sync.Mutex
@@ -27,7 +26,11 @@ type Reader struct {
 }
 
 // NewReader returns a Reader of the recording at path. The first query opens the file.
-func NewReader(path string) *Reader { return &Reader{path: path} }
+func NewReader(path string) *Reader {
+	r := &Reader{path: path}
+	r.Ask = r.ask
+	return r
+}
 
 // Close closes the file. The next query opens it again.
 func (r *Reader) Close() error {
@@ -91,15 +94,8 @@ func (r *Reader) open(ctx context.Context) (db *sql.DB, has int, err error) {
 	return db, has, nil
 }
 
-// query is one query of a caller.
-type query struct {
-	statements
-	live bool // a process records now
-	has  int  // version of the file, or an earlier one
-}
-
 // ask runs f in one transaction, so that all its statements see the same state.
-func (r *Reader) ask(ctx context.Context, f func(*query) error) error {
+func (r *Reader) ask(ctx context.Context, f func(*tables.Query) error) error {
 	db, has, err := r.open(ctx)
 	if err != nil {
 		return err
@@ -108,8 +104,12 @@ func (r *Reader) ask(ctx context.Context, f func(*query) error) error {
 	if err != nil {
 		return explained(r.path, err)
 	}
-	q := &query{statements{in: tx, prepared: map[string]*sql.Stmt{}}, recorded(r.path), has}
-	err = errors.Join(f(q), q.close())
+	all := statements{in: tx, prepared: map[string]*sql.Stmt{}}
+	q := &tables.Query{Statements: tables.Statements{DB: all}, Live: recorded(r.path), Blocks: has >= 6, Untitled: has < 3}
+	if err = rowsIn(ctx, q, has); err == nil {
+		err = f(q)
+	}
+	err = errors.Join(err, all.close())
 	if undone := tx.Rollback(); !errors.Is(undone, sql.ErrTxDone) { // the transaction is done if ctx has ended
 		err = errors.Join(err, undone)
 	}
@@ -119,89 +119,14 @@ func (r *Reader) ask(ctx context.Context, f func(*query) error) error {
 	return explained(r.path, err)
 }
 
-// Runs returns the processes that recorded, see history.Reader.
-func (r *Reader) Runs(ctx context.Context) (runs []history.Run, err error) {
-	err = r.ask(ctx, func(q *query) error {
-		runs = q.runs(ctx)
-		return q.err
-	})
-	return runs, err
-}
-
-// runs returns the runs in order.
-func (q *query) runs(ctx context.Context) (runs []history.Run) {
-	var r history.Run
-	var began, last int64
-	var ended sql.NullInt64
-	titles := "title, color"
-	if q.has < 3 {
-		titles = "'', ''"
+// rowsIn sets the rows of a query if the file has terms or events in rows.
+func rowsIn(ctx context.Context, q *tables.Query, has int) error {
+	some := has < 6
+	if !some {
+		q.Each(ctx, "select exists(select 1 from term) or exists(select 1 from event)", nil, []any{&some}, func() {})
 	}
-	q.each(ctx, "select id, host, pid, version, "+titles+", began, last, ended from run order by id", nil,
-		[]any{&r.ID, &r.Host, &r.PID, &r.Version, &r.Title, &r.TitleColor, &began, &last, &ended}, func() {
-			r.Span, r.Live = history.Span{From: at(began), To: at(last)}, !ended.Valid && q.live
-			runs = append(runs, r)
-		})
-	return runs
-}
-
-// at converts a stored instant; 0 stands for the zero Time.
-func at(nanos int64) time.Time {
-	if nanos == 0 {
-		return time.Time{}
+	if some {
+		q.Rows = rows{has}
 	}
-	return time.Unix(0, nanos)
-}
-
-// Lanes returns the record of each of refs within span, see history.Reader.
-func (r *Reader) Lanes(ctx context.Context, refs []sources.Ref, span history.Span) (lanes []history.Lane, err error) {
-	err = r.ask(ctx, func(q *query) error {
-		window := periodOf(span)
-		all := q.everything(ctx, window, refs)
-		if refs == nil {
-			slices.SortFunc(all.lanes, func(a, b listed) int { return a.ref.Compare(b.ref) })
-			for i := range all.lanes {
-				refs = append(refs, all.lanes[i].ref)
-			}
-		}
-		terms := q.terms(ctx, all.lanes, window, all.dark)
-		lanes = make([]history.Lane, len(refs))
-		next := 0
-		for i, ref := range refs {
-			if q.over(ctx) {
-				break
-			}
-			lanes[i].Ref, lanes[i].Holes = ref, all.dark.causes
-			if next < len(all.lanes) && all.lanes[next].ref == ref {
-				q.lane(ctx, &lanes[i], &all.lanes[next], terms[all.lanes[next].id], window, all)
-				next++
-			}
-		}
-		return q.err
-	})
-	return lanes, err
-}
-
-func (q *query) lane(ctx context.Context, l *history.Lane, known *listed, terms []sources.Term, window period, all *everything) {
-	l.Kind, l.Since = known.kind, time.Unix(0, max(known.since, all.dark.kept))
-	if l.Kind == sources.KindSemaphore {
-		l.Levels = q.levels(ctx, known.id, window)
-	}
-	if len(terms) > 0 && terms[0].End.How != sources.Unknown && terms[0].End.At.Before(time.Unix(0, window.from)) {
-		l.Before, terms = &terms[0], terms[1:]
-	}
-	l.Terms = terms
-	l.Dark = all.unobserved(known)
-}
-
-const levelsOfALane = "select at, taken, high, gone from level where lane = ?1 and at < ?3 and at >= coalesce((select max(at) from level where lane = ?1 and at <= ?2), ?2) order by at"
-
-func (q *query) levels(ctx context.Context, lane int64, window period) (levels []sources.Level) {
-	var l sources.Level
-	var at int64
-	q.each(ctx, levelsOfALane, []any{lane, window.from, window.to}, []any{&at, (*unsigned)(&l.Taken), (*unsigned)(&l.High), &l.Gone}, func() {
-		l.At = time.Unix(0, at)
-		levels = append(levels, l)
-	})
-	return levels
+	return q.Err
 }

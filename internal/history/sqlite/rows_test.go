@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"reflect"
 	"testing"
-	"time"
 
 	"coordtop/internal/history"
+	"coordtop/internal/history/tables"
 	"coordtop/sources"
 )
 
@@ -42,20 +42,9 @@ func rowsOf(t *testing.T, o Options, events []history.Event) {
 			r = sources.Ref{}
 		}
 		if _, err := db.ExecContext(t.Context(), "insert into event(run, seq, at, lane, body, kind) values(?,?,?,coalesce((select id from lane where source = ? and space = ? and name = ?), 0),?,?)",
-			e.Run, unsigned(e.Seq), e.At.UnixNano(), r.Source, r.Space, r.Name, encodeEvent(e.Event), e.Kind); err != nil {
+			e.Run, tables.Unsigned(e.Seq), e.At.UnixNano(), r.Source, r.Space, r.Name, encodeEvent(e.Event), e.Kind); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// event has something in every field.
-func event(at time.Duration, name string) sources.Event {
-	who := func(id string) sources.OwnerRef { return sources.OwnerRef{ID: id, Label: "l" + id, Fence: 1 << 63} }
-	return sources.Event{
-		Seq: 1 << 63, At: after(at), After: after(at - sec), Mono: at, Kind: sources.EventOwnerChanged, RefKind: sources.KindMutex, Cause: sources.CauseExpired, How: sources.Inferred,
-		Ref: ref(name), Alias: "alias", AliasHow: sources.Told, Owner: who("o"), Previous: who("p"), Last: who("q"), LastSeen: who("r"), Loss: true, LeaseLeft: -3,
-		Gap: sources.Interval{Min: 1, Max: sources.Endless, Every: 7}, Held: sources.Interval{Min: 5, Max: 6, Every: 8}, Scope: "sc", Detail: "d",
-		Was: sources.Counts{Taken: 1, Limit: 2, Waiting: 3}, Now: sources.Counts{Taken: 4, Limit: 5, Waiting: 6},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"coordtop/internal/history"
+	"coordtop/internal/history/tables"
 	"coordtop/sources"
 )
 
@@ -183,22 +184,21 @@ func TestQuestionsAreAnsweredByTheirIndices(t *testing.T) {
 	w := begun(t, o, 0)
 	write(t, w, batchOf(0, m))
 	for text, want := range map[string]string{
-		rowsOfOne:     "SEARCH term USING PRIMARY KEY (lane=? AND start>? AND start<?)",
-		rowsOfMany:    "SEARCH term USING PRIMARY KEY (lane=? AND start<?)",
-		levelsOfALane: "SEARCH level USING PRIMARY KEY (lane=? AND at>? AND at<?)",
-		eventsBefore:  "SEARCH event USING INDEX event_at (at<?)",
-		eventsAfter:   "SEARCH event USING INDEX event_at (at>?)",
-		kindBefore:    "SEARCH event USING INDEX event_kind (kind=? AND at<?)",
-		kindAfter:     "SEARCH event USING INDEX event_kind (kind=? AND at>?)",
-		laneBefore:    "SEARCH event USING INDEX event_lane (lane=? AND at<?)",
-		laneAfter:     "SEARCH event USING INDEX event_lane (lane=? AND at>?)",
+		rowsOfOne:    "SEARCH term USING PRIMARY KEY (lane=? AND start>? AND start<?)",
+		rowsOfMany:   "SEARCH term USING PRIMARY KEY (lane=? AND start<?)",
+		eventsBefore: "SEARCH event USING INDEX event_at (at<?)",
+		eventsAfter:  "SEARCH event USING INDEX event_at (at>?)",
+		kindBefore:   "SEARCH event USING INDEX event_kind (kind=? AND at<?)",
+		kindAfter:    "SEARCH event USING INDEX event_kind (kind=? AND at>?)",
+		laneBefore:   "SEARCH event USING INDEX event_lane (lane=? AND at<?)",
+		laneAfter:    "SEARCH event USING INDEX event_lane (lane=? AND at>?)",
 	} {
 		plan := ""
-		err := w.ask(func(ctx context.Context, q *query) error {
+		err := w.Query(func(ctx context.Context, q *tables.Query) error {
 			var id, parent, unused int64
 			var line string
-			q.each(ctx, "explain query plan "+text, []any{1, 2, 3, 4}[:parameters(text)], []any{&id, &parent, &unused, &line}, func() { plan += line + "\n" })
-			return q.err
+			q.Each(ctx, "explain query plan "+text, []any{1, 2, 3, 4}[:parameters(text)], []any{&id, &parent, &unused, &line}, func() { plan += line + "\n" })
+			return q.Err
 		})
 		if err != nil || !strings.Contains(plan, want) || strings.Contains(plan, "SCAN term") || strings.Contains(plan, "TEMP B-TREE") {
 			t.Errorf("%s\nis answered by\n%s, %v\nwant %s", text, plan, err, want)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"coordtop/internal/history"
+	"coordtop/internal/history/tables"
 	"coordtop/sources/tape"
 )
 
@@ -84,36 +85,35 @@ create table recent(id integer primary key, body blob not null);
 
 // fillKinds sets the column kind of each event, which only the body had before.
 func fillKinds(ctx context.Context, db *sql.DB) error {
-	all := statements{in: db, prepared: map[string]*sql.Stmt{}}
+	prepared := statements{in: db, prepared: map[string]*sql.Stmt{}}
+	all := tables.Statements{DB: prepared}
 	for {
 		var found [][3]int64
 		var run, seq, lane int64
 		var body []byte
-		all.each(ctx, "select run, seq, lane, body from event where kind < 0 limit 1000", nil, []any{&run, &seq, &lane, &body}, func() {
+		all.Each(ctx, "select run, seq, lane, body from event where kind < 0 limit 1000", nil, []any{&run, &seq, &lane, &body}, func() {
 			e := eventOf(lane)
 			_ = decodeEvent(&e, body) // if it is damaged, reading it later returns the error
 			found = append(found, [3]int64{int64(e.Kind), run, seq})
 		})
-		if len(found) == 0 || all.err != nil {
-			return errors.Join(all.err, all.close())
+		if len(found) == 0 || all.Err != nil {
+			return errors.Join(all.Err, prepared.close())
 		}
 		for _, e := range found {
-			all.change(ctx, "update event set kind = ? where run = ? and seq = ?", e[0], e[1], e[2])
+			all.Change(ctx, "update event set kind = ? where run = ? and seq = ?", e[0], e[1], e[2])
 		}
 	}
 }
 
 // moveRunning moves terms without an end to the table running.
 func moveRunning(ctx context.Context, db *sql.DB) error {
-	q := query{statements: statements{in: db, prepared: map[string]*sql.Stmt{}}, has: version}
-	running := map[uint64][]tape.TermFact{}
-	q.rows(ctx, runningRows, nil, func(f *tape.TermFact) { running[f.Lane/runningLanes] = append(running[f.Lane/runningLanes], *f) })
-	encoder, packer := tape.NewEncoder(tape.EncoderOptions{}), newPacker()
-	for n, list := range running {
-		q.change(ctx, "insert into running values(?,?)", n, packer.EncodeAll(encoder.Terms(nil, list), nil))
-	}
-	q.change(ctx, "delete from term where until is null")
-	return errors.Join(q.err, q.close())
+	prepared := statements{in: db, prepared: map[string]*sql.Stmt{}}
+	q := tables.Query{Statements: tables.Statements{DB: prepared}}
+	var running []tape.TermFact
+	rows{version}.terms(ctx, &q, runningRows, nil, func(f *tape.TermFact) { running = append(running, *f) })
+	q.Running(ctx, running)
+	q.Change(ctx, "delete from term where until is null")
+	return errors.Join(q.Err, prepared.close())
 }
 
 // versionOf returns the version of a file and the lowest version that can read it. A new file has the version 0. An

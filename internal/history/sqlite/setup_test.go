@@ -6,23 +6,63 @@ import (
 	"time"
 
 	"coordtop/internal/history"
+	"coordtop/internal/history/storetest"
 	"coordtop/sources"
 )
 
-var t0 = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+const h, m, sec = time.Hour, time.Minute, time.Second
 
-func after(d time.Duration) time.Time { return t0.Add(d) }
+var t0 = storetest.T0
 
-func ref(name string) sources.Ref { return sources.Ref{Source: "leases", Space: "0", Name: name} }
+func after(d time.Duration) time.Time { return storetest.After(d) }
 
-func seen(d time.Duration) sources.Stamp { return sources.Stamp{At: after(d), How: sources.Seen} }
+func ref(name string) sources.Ref { return storetest.Ref(name) }
 
-func term(owner string, from, to time.Duration) sources.Term {
-	t := sources.Term{Owner: sources.OwnerRef{ID: owner, Fence: 7}, Start: seen(from)}
-	if to != 0 {
-		t.End, t.Cause, t.How = seen(to), sources.CauseReleased, sources.Inferred
+func term(owner string, from, to time.Duration) sources.Term { return storetest.Term(owner, from, to) }
+
+func batchOf(from, to time.Duration, lanes ...history.LaneChange) *history.Batch {
+	return storetest.BatchOf(from, to, lanes...)
+}
+
+func span(from, to time.Duration) history.Span { return storetest.Span(from, to) }
+
+func event(at time.Duration, name string) sources.Event { return storetest.Event(at, name) }
+
+func equal(a, b any) bool { return storetest.Equal(a, b) }
+
+func write(t *testing.T, w *Writer, b *history.Batch) { t.Helper(); storetest.Write(t, w, b) }
+
+func tidied(t *testing.T, w *Writer, now time.Time) (steps int) {
+	t.Helper()
+	return storetest.Tidied(t, w, now)
+}
+
+func laneOf(t *testing.T, s *Reader, name string, span history.Span) history.Lane {
+	t.Helper()
+	return storetest.LaneOf(t, s, name, span)
+}
+
+// placeOf describes a file to the tests of all stores.
+func placeOf(t *testing.T, o Options) storetest.Place {
+	return storetest.Place{
+		Begin: func(run history.Run) (storetest.Writer, error) {
+			w, err := Begin(t.Context(), o, run)
+			if err != nil {
+				return nil, err
+			}
+			return w, nil
+		},
+		Read: func() storetest.Reader { return NewReader(o.Path) },
 	}
-	return t
+}
+
+func TestAFileIsAStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T, keep time.Duration) storetest.Place {
+		o := place(t)
+		o.Limits.Keep = keep
+		return placeOf(t, o)
+	})
 }
 
 // place is where a test keeps its recording.
@@ -56,31 +96,4 @@ func store(t *testing.T, o Options) *Reader {
 		}
 	})
 	return s
-}
-
-// from and to bound a Batch, whose group is of no interest.
-func batchOf(from, to time.Duration, lanes ...history.LaneChange) *history.Batch {
-	return &history.Batch{
-		Keyframe: []byte("key"), Inputs: []byte("inputs"), Count: 1, Seq: [2]uint64{1, 2},
-		Span: history.Span{From: after(from), To: after(to)}, Lanes: lanes,
-	}
-}
-
-func write(t *testing.T, w *Writer, b *history.Batch) {
-	t.Helper()
-	if err := w.Write(b); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func span(from, to time.Duration) history.Span { return history.Span{From: after(from), To: after(to)} }
-
-// laneOf is what is recorded of one primitive.
-func laneOf(t *testing.T, s *Reader, name string, span history.Span) history.Lane {
-	t.Helper()
-	lanes, err := s.Lanes(t.Context(), []sources.Ref{ref(name)}, span)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lanes[0]
 }

@@ -8,27 +8,11 @@ import (
 	"time"
 
 	"coordtop/internal/history"
+	"coordtop/internal/history/tables"
 	"coordtop/sources"
 )
 
 // tidied calls Tidy until nothing is left to do.
-func tidied(t *testing.T, w *Writer, now time.Time) (steps int) {
-	t.Helper()
-	for {
-		steps++
-		done, err := w.Tidy(now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if done {
-			return steps
-		}
-		if steps > 10_000 {
-			t.Fatal("it never ends")
-		}
-	}
-}
-
 func TestWhatIsTooOldIsDropped(t *testing.T) {
 	t.Parallel()
 	o := place(t)
@@ -60,9 +44,9 @@ func TestWhatIsTooOldIsDropped(t *testing.T) {
 	}
 	for table, want := range map[string]int64{"gop": 2, "tail": 0, "chunk": 2, "dark": 2, "lane": 2} {
 		var n int64
-		err := s.ask(t.Context(), func(q *query) error {
-			q.each(t.Context(), "select count(*) from "+table, nil, []any{&n}, func() {})
-			return q.err
+		err := s.ask(t.Context(), func(q *tables.Query) error {
+			q.Each(t.Context(), "select count(*) from "+table, nil, []any{&n}, func() {})
+			return q.Err
 		})
 		if err != nil || n != want {
 			t.Errorf("%s has %d rows, %v: want %d", table, n, err, want)
@@ -155,24 +139,5 @@ func TestOldEventsGoWhileTermsGrowTooOld(t *testing.T) {
 	events, err := store(t, o).Events(t.Context(), after(3*h), 1000, 0, history.EventFilter{})
 	if n := len(events); err != nil || n < 59 || n > 62 {
 		t.Errorf("%d events of three hours are kept, %v, want those of one: one a minute", n, err)
-	}
-}
-
-func TestWhatWasDroppedIsNotObserved(t *testing.T) {
-	t.Parallel()
-	o := place(t)
-	o.Limits = Limits{Keep: h}
-	w := begun(t, o, 0)
-	for n := range time.Duration(10) { // of every hour half is without a leader
-		write(t, w, batchOf(n*h, n*h+h, history.LaneChange{Ref: ref("x"), Kind: sources.KindElection, Scope: "s", Terms: []sources.Term{term("a", n*h, n*h+h/2)}}))
-	}
-	tidied(t, w, after(10*h))
-	s := store(t, o)
-	totals, err := s.Totals(t.Context(), span(0, 10*h))
-	if err != nil || len(totals) != 1 || totals[0].Unseen != 9*h || totals[0].Nobody.Min != h/2 || totals[0].Longest.Min != h/2 {
-		t.Errorf("the sums of ten hours are %+v, %v, want those of the last hour and 9 h unseen", totals, err)
-	}
-	if dark := laneOf(t, s, "x", span(0, 10*h)).Dark; len(dark) != 1 || !dark[0].To.Equal(after(9*h)) {
-		t.Errorf("not observed is %v, want all before the last hour", dark)
 	}
 }

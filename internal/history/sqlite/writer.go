@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
 
@@ -17,8 +16,7 @@ import (
 
 	"coordtop/internal/ground/files"
 	"coordtop/internal/history"
-	"coordtop/sources"
-	"coordtop/sources/tape"
+	"coordtop/internal/history/tables"
 )
 
 // Options describe a recording: its path, its limits and its access.
@@ -45,16 +43,8 @@ type Writer struct {
 	run      history.Run
 	prepared map[string]*sql.Stmt
 
-	// The rest is also in the file, or will be after the next chunk.
-	lanes   map[sources.Ref]*knownLane
-	known   map[uint64]*knownLane // by number; nil: must be read from the file again
-	recent  recent
-	encoder *tape.Encoder
-	packers sync.Pool // of *zstd.Encoder
-	rows    bool      // the file has terms in the rows of an earlier version
-	scopes  map[scopeName]int64
-	group   openGroup
-	before  int64 // end of the previous run, or the beginning of this one if that is earlier
+	copied bool // the file has only copied runs, and none of ours that must be ended
+	*tables.Writer
 }
 
 // Begin opens the recording for writing, makes it if it is missing, and begins a run. The error wraps history.ErrBusy
@@ -105,9 +95,6 @@ func (o Options) mode() os.FileMode {
 // Note returns a sentence about something unusual about the file; "" if nothing is unusual.
 func (w *Writer) Note() string { return w.note }
 
-// Before returns the time of the last write of the previous run; zero in the first run.
-func (w *Writer) Before() time.Time { return at(w.before) }
-
 // open opens the file and begins the run. It sets a damaged file aside.
 func (w *Writer) open(ctx context.Context, folder *os.File, head header) error {
 	stray, err := setStrayAside(w.o.Path, time.Now())
@@ -146,28 +133,25 @@ func (w *Writer) begin(ctx context.Context) error {
 	if w.db = db; !w.o.Alone {
 		w.note = note
 	}
-	w.prepared, w.lanes, w.scopes, w.known = map[string]*sql.Stmt{}, map[sources.Ref]*knownLane{}, map[scopeName]int64{}, nil
-	w.encoder, w.packers.New = tape.NewEncoder(tape.EncoderOptions{}), func() any { return newPacker() }
+	w.prepared = map[string]*sql.Stmt{}
 	if w.conn, err = db.Conn(ctx); err == nil && w.o.Group {
 		err = keepWAL(w.conn)
 	}
 	if err != nil {
 		return errors.Join(err, w.shut())
 	}
-	began := w.run.From.UnixNano()
-	err = w.tx(func(t *tx) error {
-		t.query("select last from run order by id desc limit 1", nil, &w.before)
-		w.before = min(w.before, began) // the clock may have been set back
-		t.exec("update lane set gone = ? where gone is null", w.before)
-		t.exec("update run set ended = last where ended is null")
-		w.run.ID = t.insert("insert into run(host, pid, version, title, color, began, last) values(?,?,?,?,?,?,?)",
-			w.run.Host, w.run.PID, w.run.Version, w.run.Title, w.run.TitleColor, began, began)
-		t.query("select exists(select 1 from term)", nil, &w.rows)
-		t.exec("delete from part")
-		return t.err
-	})
+	o := tables.Options{Transact: w.transact}
+	some := false
+	err = w.conn.QueryRowContext(ctx, "select exists(select 1 from term)").Scan(&some)
+	if some {
+		o.Owners = rows{version}.owners
+	}
 	if err == nil {
-		err = w.gather()
+		_, err = w.conn.ExecContext(ctx, "delete from part")
+	}
+	if err = explained(w.o.Path, err); err == nil {
+		w.Writer = tables.New(o)
+		err = w.Writer.Begin(w.run, nil)
 	}
 	if w.files = identityOf(w.o.Path); err == nil {
 		err = w.files.write(w.locked)
@@ -208,9 +192,6 @@ func (w *Writer) Write(b *history.Batch) error {
 	if w.db == nil {
 		return fs.ErrClosed
 	}
-	if w.group.id == 0 && b.Keyframe == nil {
-		return errors.New("a recording begins with a keyframe")
-	}
 	if !w.files.stands(identityOf(w.o.Path)) {
 		return errors.Join(fmt.Errorf("%s: %w", w.o.Path, history.ErrMoved), w.leave())
 	}
@@ -222,19 +203,9 @@ func (w *Writer) Write(b *history.Batch) error {
 	if err := w.enough(); err != nil {
 		return err
 	}
-	var g openGroup
-	err := w.tx(func(t *tx) error {
-		g = w.write(t, b)
-		w.derived(t, b)
-		t.exec("update run set last = max(last, ?) where id = ?", b.Span.To.UnixNano(), w.run.ID)
-		return t.err
-	})
+	err := w.Writer.Write(b)
 	if errors.Is(err, history.ErrDamaged) {
 		return w.putAside(err)
-	}
-	if err == nil {
-		w.group = g
-		w.run.To = sources.Later(w.run.To, b.Span.To)
 	}
 	return err
 }
@@ -270,10 +241,9 @@ func (w *Writer) Close() error {
 	}
 	var err error
 	if w.db != nil {
-		err = w.tx(func(t *tx) error {
-			t.exec("update run set ended = last where id = ?", w.run.ID)
-			return t.err
-		})
+		if !w.copied {
+			err = w.End()
+		}
 		err = errors.Join(err, w.shut())
 	}
 	err = errors.Join(err, unlock(w.locked))

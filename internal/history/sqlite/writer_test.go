@@ -10,127 +10,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/sources/tape"
 )
 
-const h, m, sec = time.Hour, time.Minute, time.Second
-
-func TestWhatWasWrittenIsRead(t *testing.T) {
+func TestARecordingIsPrivate(t *testing.T) {
 	t.Parallel()
 	o := place(t)
-	w := begun(t, o, 0)
-	running, ended := term("a", 1*m, 0), term("a", 1*m, 2*m)
-	ended.End = sources.StampBetween(after(110*sec), after(2*m), sources.Seen)
-	ended.Sure, ended.Every = after(100*sec), 250*time.Millisecond
-	next := term("b", 3*m, 0)
-	next.Owner.Label, next.Program = "worker", 9
-	write(t, w, batchOf(0, m, history.LaneChange{Ref: ref("x"), Kind: sources.KindElection, Scope: "s", Terms: []sources.Term{running}}))
-	s := store(t, o)
-	if l := laneOf(t, s, "x", span(0, h)); len(l.Terms) != 1 || l.Terms[0].End != (sources.Stamp{}) || l.Kind != sources.KindElection {
-		t.Errorf("read %+v, want a running term", l)
-	}
-	b := batchOf(m, 3*m, history.LaneChange{Ref: ref("x"), Scope: "s", Terms: []sources.Term{ended, next}, Levels: []sources.Level{{At: after(m), Taken: 3, High: sources.NoLimit}}})
-	b.Keyframe = nil
-	b.Events = []sources.Event{event(2*m, "x"), {Seq: 9, At: after(3 * m), Kind: sources.EventSourceUp, Ref: sources.Ref{Source: "leases"}, Scope: "s", Detail: "hi"}}
-	b.Dark = []history.DarkChange{{Source: "leases", Scope: "s", Dark: sources.Dark{From: after(150 * sec), To: after(160 * sec)}}, {Ref: ref("x"), Source: "leases", Scope: "s", Dark: sources.Dark{From: after(170 * sec)}}}
-	write(t, w, b)
-	l := laneOf(t, s, "x", span(0, h))
-	next.Hue = 1
-	if want := []sources.Term{ended, next}; !equal(l.Terms, want) {
-		t.Errorf("terms %+v\nwant  %+v", l.Terms, want)
-	}
-	if want := []sources.Dark{{From: after(150 * sec), To: after(160 * sec)}, {From: after(170 * sec)}}; !equal(l.Dark, want) {
-		t.Errorf("dark %+v, want %+v", l.Dark, want)
-	}
-	events, err := s.Events(t.Context(), after(2*m), 10, 10, history.EventFilter{})
-	b.Events[0].Mono = 0 // it is not stored
-	if want := []history.Event{{Event: b.Events[0], Run: 1}, {Event: b.Events[1], Run: 1}}; err != nil || !equal(events, want) {
-		t.Errorf("events %+v, %v\nwant  %+v", events, err, want)
-	}
-	if events, err := s.Events(t.Context(), after(2*m), 10, 0, history.EventFilter{Refs: []sources.Ref{ref("x")}}); err != nil || len(events) != 0 {
-		t.Errorf("events before %+v, %v: want none", events, err)
-	}
+	write(t, begun(t, o, 0), batchOf(0, m))
 	for path, mode := range map[string]os.FileMode{o.Path: 0o600, o.Path + "-wal": 0o600, filepath.Dir(o.Path): 0o700} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: %v, %v: want the mode %o", path, info.Mode(), err, mode)
 		}
-	}
-}
-
-// equal compares what was stored: the zone of a time is not.
-func equal(a, b any) bool {
-	return reflect.DeepEqual(local(reflect.ValueOf(a)), local(reflect.ValueOf(b)))
-}
-
-func local(v reflect.Value) any {
-	switch v.Kind() {
-	case reflect.Slice:
-		var list []any
-		for i := range v.Len() {
-			list = append(list, local(v.Index(i)))
-		}
-		return list
-	case reflect.Struct:
-		if at, ok := v.Interface().(time.Time); ok {
-			return at.UnixNano()
-		}
-		if s, ok := v.Interface().(sources.Stamp); ok {
-			return [3]any{s.At.UnixNano(), s.How, s.After().UnixNano()}
-		}
-		var list []any
-		for i := range v.NumField() {
-			list = append(list, local(v.Field(i)))
-		}
-		return list
-	}
-	return v.Interface()
-}
-
-func TestTheTimeBetweenTwoRunsIsNotObserved(t *testing.T) {
-	t.Parallel()
-	o := place(t)
-	first := begun(t, o, 0)
-	vague := term("a", sec, 0)
-	vague.Owner.Fence = 0
-	write(t, first, batchOf(0, m, history.LaneChange{Ref: ref("same"), Scope: "s", Terms: []sources.Term{term("a", sec, 0)}},
-		history.LaneChange{Ref: ref("vague"), Scope: "s", Terms: []sources.Term{vague}},
-		history.LaneChange{Ref: ref("other"), Scope: "s", Terms: []sources.Term{term("a", sec, 0)}}))
-	if _, err := Begin(t.Context(), o, history.Run{}); !errors.Is(err, history.ErrBusy) {
-		t.Errorf("a second recorder: %v, want ErrBusy", err)
-	}
-	s := store(t, o)
-	if runs, err := s.Runs(t.Context()); err != nil || len(runs) != 1 || !runs[0].Live || !runs[0].To.Equal(after(m)) {
-		t.Errorf("runs %+v, %v: want one that is live", runs, err)
-	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	l := laneOf(t, s, "other", span(0, h))
-	if want := (sources.Stamp{At: after(m), How: sources.Bound}); !equal(l.Terms[0].End, want) || !equal(l.Dark, []sources.Dark{{From: after(m)}}) {
-		t.Errorf("end %+v, dark %+v: want the end of the run as a bound", l.Terms[0].End, l.Dark)
-	}
-	second := begun(t, o, 10*m)
-	again := term("a", 0, 0)
-	again.Start = sources.Stamp{At: after(11 * m), How: sources.AtLeast}
-	vague.Start = again.Start
-	write(t, second, batchOf(10*m, 12*m, history.LaneChange{Ref: ref("same"), Scope: "s", Terms: []sources.Term{again}},
-		history.LaneChange{Ref: ref("vague"), Scope: "s", Terms: []sources.Term{vague}},
-		history.LaneChange{Ref: ref("other"), Scope: "s", Terms: []sources.Term{term("b", 11*m, 0)}}))
-	if l := laneOf(t, s, "same", span(0, h)); len(l.Terms) != 1 || l.Terms[0].End != (sources.Stamp{}) || !l.Terms[0].Sure.IsZero() {
-		t.Errorf("terms %+v: want the one that goes on, as its fence proves", l.Terms)
-	}
-	l = laneOf(t, s, "other", span(sec, h))
-	if len(l.Terms) != 2 || l.Terms[0].End.How != sources.Bound || !equal(l.Dark, []sources.Dark{{From: after(m), To: after(10 * m)}, {From: after(12*m + silent)}}) {
-		t.Errorf("terms %+v, dark %+v", l.Terms, l.Dark)
-	}
-	vague.End = sources.Stamp{At: after(12 * m), How: sources.Seen}
-	write(t, second, batchOf(12*m, 13*m, history.LaneChange{Ref: ref("vague"), Scope: "s", Terms: []sources.Term{vague}}))
-	if l := laneOf(t, s, "vague", span(0, h)); len(l.Terms) != 1 || !l.Terms[0].Start.At.Equal(after(sec)) || !l.Terms[0].Sure.Equal(after(11*m)) {
-		t.Errorf("terms %+v: want the one that may have gone on, sure from the second run on", l.Terms)
 	}
 }
 
@@ -331,7 +224,7 @@ func TestAGroupThatCannotBeReadSaysWhy(t *testing.T) {
 			t.Parallel()
 			o, e := place(t), tape.NewEncoder(tape.EncoderOptions{})
 			w := begun(t, o, 0)
-			b := batchOf(0, 2*chunkAge)
+			b := batchOf(0, 2*m)
 			b.Keyframe = e.Keyframe(nil, &sources.Keyframe{})
 			b.Inputs = e.Input(nil, &sources.Input{Seq: 1, Kind: sources.InputPublished, At: sources.Instant{Wall: after(sec), Mono: sec}})
 			if c.spoil != nil {

@@ -1,4 +1,4 @@
-package sqlite
+package tables
 
 import (
 	"context"
@@ -22,11 +22,11 @@ func (s *side) packed(ctx context.Context) {
 	if s.before {
 		text = blocksBefore
 	}
-	for from, n := 0, some; n == some && !s.over(ctx) && !s.full; from += some {
+	for from, n := 0, some; n == some && !s.Over(ctx) && !s.full; from += some {
 		var blocks []eventBlock
 		var b eventBlock
 		var lanes []byte
-		s.each(ctx, text, []any{s.at, s.kinds, s.kept, some, from}, []any{&b.id, &b.first, &b.last, &lanes}, func() {
+		s.Each(ctx, text, []any{s.at, s.kinds, s.kept, some, from}, []any{&b.id, &b.first, &b.last, &lanes}, func() {
 			b.some = s.lanes == nil || someOf(lanes, func(lane uint64) bool { return s.lanes[lane] })
 			blocks = append(blocks, b)
 		})
@@ -79,7 +79,7 @@ func (s *side) cut() {
 // blocks reads one block after the other, until the next is farther away than the events that were found.
 func (s *side) blocks(ctx context.Context, list []eventBlock) {
 	for _, b := range list {
-		if s.over(ctx) {
+		if s.Over(ctx) {
 			break
 		}
 		if len(s.found) >= s.most {
@@ -93,10 +93,10 @@ func (s *side) blocks(ctx context.Context, list []eventBlock) {
 			continue
 		}
 		var terms, events []byte
-		s.each(ctx, "select terms, events from body where id = ?", []any{b.id}, []any{&terms, &events}, func() {
+		s.Each(ctx, "select terms, events from body where id = ?", []any{b.id}, []any{&terms, &events}, func() {
 			list, failed := tape.NewDecoder().Events(s.unpacked(events), s.decoded(terms))
-			if s.err == nil {
-				s.err = failed
+			if s.Err == nil {
+				s.Err = failed
 			}
 			s.take(list)
 		})

@@ -1,4 +1,4 @@
-package sqlite
+package tables
 
 import (
 	"time"
@@ -6,6 +6,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"coordtop/internal/history"
+	"coordtop/sources"
 )
 
 // The size or age at which the pieces of a group become a chunk.
@@ -20,25 +21,30 @@ type openGroup struct {
 	length int64     // bytes of the group
 	pieces []byte    // since the last chunk
 	opened time.Time // time of the first of the pieces; zero: there are none
+	until  time.Time // end of the last of them
 }
 
 // write stores the encoded inputs of a Batch.
-func (w *Writer) write(t *tx, b *history.Batch) openGroup {
+func (w *Writer) write(t *Tx, b *history.Batch) openGroup {
 	g := w.group
 	from, to := b.Span.From.UnixNano(), b.Span.To.UnixNano()
 	if b.Keyframe != nil {
 		t.pack(&g)
 		g.length = 0
 		if b.Follows {
-			t.exec("update gop set thin = ? where id = ? and thin > 0", unsigned(b.Seq[0]+1), g.id)
+			t.exec("update gop set thin = ? where id = ? and thin > 0", Unsigned(b.Seq[0]+1), g.id)
 		}
-		g.id = t.insert("insert into gop(run, seq, start, until, thin, body) values(?,?,?,?,?,?)", w.run.ID, unsigned(b.Seq[0]), from, to, b.Thin, t.packed(b.Keyframe))
+		thin := 0
+		if b.Thin {
+			thin = 1
+		}
+		g.id = t.insert("insert into gop(run, seq, start, until, thin, body) values(?,?,?,?,?,?)", w.run.ID, Unsigned(b.Seq[0]), from, to, thin, t.packed(b.Keyframe))
 	}
 	if b.Count > 0 {
-		t.insert("insert into tail(gop, first, start, until, body) values(?,?,?,?,?)", g.id, g.length, from, to, b.Inputs)
+		t.exec("insert into tail(gop, first, start, until, body) values(?,?,?,?,?)", g.id, g.length, from, to, b.Inputs)
 		g.length += int64(len(b.Inputs))
 		g.pieces = append(g.pieces[:len(g.pieces):len(g.pieces)], b.Inputs...)
-		if g.opened.IsZero() {
+		if g.until = sources.Later(g.until, b.Span.To); g.opened.IsZero() {
 			g.opened = b.Span.From
 		}
 		t.exec("update gop set until = ? where id = ?", to, g.id)
@@ -50,26 +56,33 @@ func (w *Writer) write(t *tx, b *history.Batch) openGroup {
 }
 
 // pack replaces the tails of the group with one compressed chunk.
-func (t *tx) pack(g *openGroup) {
+func (t *Tx) pack(g *openGroup) {
 	if len(g.pieces) > 0 {
-		t.exec("insert into chunk(gop, first, size, start, until, body) select gop, min(first), ?, min(start), max(until), ? from tail where gop = ? group by gop",
-			len(g.pieces), t.packed(g.pieces), g.id)
+		t.exec("insert into chunk(gop, first, size, start, until, body) values(?,?,?,?,?,?)",
+			g.id, g.length-int64(len(g.pieces)), len(g.pieces), g.opened.UnixNano(), g.until.UnixNano(), t.packed(g.pieces))
 		t.exec("delete from tail where gop = ?", g.id)
 	}
-	g.pieces, g.opened = nil, time.Time{}
+	g.pieces, g.opened, g.until = nil, time.Time{}, time.Time{}
 }
 
 // gather packs the tails that a killed process left into chunks.
 func (w *Writer) gather() error {
-	return w.tx(func(t *tx) error {
-		left := map[int64][]byte{}
-		var id int64
+	return w.Tx(func(t *Tx) error {
+		left := map[int64]*openGroup{}
+		var id, first, start, until int64
 		var body []byte
-		t.each("select gop, body from tail order by id", nil, []any{&id, &body}, func() { left[id] = append(left[id], body...) })
-		for id, pieces := range left {
-			t.pack(&openGroup{id: id, pieces: pieces})
+		t.each("select gop, first, start, until, body from tail order by id", nil, []any{&id, &first, &start, &until, &body}, func() {
+			g := left[id]
+			if g == nil {
+				g = &openGroup{id: id, opened: time.Unix(0, start)}
+				left[id] = g
+			}
+			g.pieces, g.length, g.until = append(g.pieces, body...), first+int64(len(body)), time.Unix(0, until)
+		})
+		for _, g := range left {
+			t.pack(g)
 		}
-		return t.err
+		return t.Err
 	})
 }
 
@@ -77,13 +90,13 @@ func (w *Writer) gather() error {
 func newPacker() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(256<<10))
 	if err != nil {
-		panic("sqlite: the options of zstd: " + err.Error())
+		panic("tables: the options of zstd: " + err.Error())
 	}
 	return e
 }
 
 // packed returns b compressed. A busy Writer reuses one packer; the garbage collector frees that of an idle one.
-func (t *tx) packed(b []byte) []byte {
+func (t *Tx) packed(b []byte) []byte {
 	e := t.w.packers.Get()
 	defer t.w.packers.Put(e)
 	return e.(*zstd.Encoder).EncodeAll(b, nil)
@@ -93,18 +106,18 @@ func (t *tx) packed(b []byte) []byte {
 const largest = 256 << 20
 
 // unpacked decompresses b; nil after an error. All its calls share a decoder.
-func (s *statements) unpacked(b []byte) (raw []byte) {
-	if s.err != nil {
+func (s *Statements) unpacked(b []byte) (raw []byte) {
+	if s.Err != nil {
 		return nil
 	}
 	if s.decoder == nil {
 		var err error
 		if s.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(largest)); err != nil {
-			panic("sqlite: the options of zstd: " + err.Error())
+			panic("tables: the options of zstd: " + err.Error())
 		}
 	}
-	if raw, s.err = s.decoder.DecodeAll(b, nil); s.err != nil {
-		s.err = damage("a compressed part")
+	if raw, s.Err = s.decoder.DecodeAll(b, nil); s.Err != nil {
+		s.Err = Damage("a compressed part")
 	}
 	return raw
 }

@@ -1,4 +1,4 @@
-package sqlite
+package tables
 
 import (
 	"cmp"
@@ -58,10 +58,13 @@ func (r *recent) add(f *tape.TermFact) {
 }
 
 // keep stores the terms and events of a Batch that ends at now, and makes blocks if there are many.
-func (t *tx) keep(now time.Time) {
+func (t *Tx) keep(now time.Time) {
 	r := &t.w.recent
 	if len(t.terms)+len(t.events) > 0 {
-		t.insert("insert into recent(body) values(?)", t.packed(encodeFacts(t.w.encoder, t.terms, t.events)))
+		t.exec("insert into recent(body) values(?)", t.packed(encodeFacts(t.w.encoder, t.terms, t.events)))
+		if t.w.o.Rows != nil {
+			t.w.o.Rows(t, t.terms, t.events)
+		}
 		r.take(t.terms, t.events)
 		if r.opened.IsZero() {
 			r.opened = now
@@ -73,7 +76,7 @@ func (t *tx) keep(now time.Time) {
 		t.block()
 	case due:
 		t.exec("delete from recent")
-		t.insert("insert into recent(body) values(?)", t.packed(encodeFacts(t.w.encoder, r.terms, r.events)))
+		t.exec("insert into recent(body) values(?)", t.packed(encodeFacts(t.w.encoder, r.terms, r.events)))
 		r.stored, r.opened = len(r.terms)+len(r.events), time.Time{}
 	}
 }
@@ -86,8 +89,9 @@ func (r *recent) take(terms []tape.TermFact, events []tape.EventFact) {
 }
 
 // load reads the running terms, the recent ones, and the last owners from the file.
-func (t *tx) load() {
+func (t *Tx) load() {
 	t.w.recent, t.w.known = recent{place: map[termKey]int{}}, map[uint64]*knownLane{}
+	t.loadLanes()
 	var body []byte
 	last := "(select id, terms from body order by id desc limit ?)"
 	t.each("select terms from "+last+" order by id", []any{hueBlocks}, []any{&body}, func() {
@@ -125,7 +129,7 @@ func (w *Writer) runs(list []tape.TermFact) {
 }
 
 // block makes blocks of all recent terms and events. Terms without an end go to the running ones.
-func (t *tx) block() {
+func (t *Tx) block() {
 	r := &t.w.recent
 	groups := map[uint64]bool{}
 	for i := range r.terms {
@@ -134,7 +138,7 @@ func (t *tx) block() {
 	terms, events := slices.DeleteFunc(r.terms, func(f tape.TermFact) bool { return f.End.How == sources.Unknown }), r.events
 	slices.SortFunc(terms, compareTerms)
 	slices.SortStableFunc(events, func(a, b tape.EventFact) int { return cmp.Compare(a.Lane, b.Lane) })
-	for len(terms)+len(events) > 0 && t.err == nil {
+	for len(terms)+len(events) > 0 && t.Err == nil {
 		n, m := 0, 0 // everything of a lane goes into one block
 		for n+m < blockFacts && (n < len(terms) || m < len(events)) {
 			lane := uint64(endless)
@@ -149,7 +153,7 @@ func (t *tx) block() {
 			for ; m < len(events) && events[m].Lane == lane; m++ {
 			}
 		}
-		t.writeBlock(terms[:n], events[:m])
+		t.WriteBlock(terms[:n], events[:m])
 		terms, events = terms[n:], events[m:]
 	}
 	t.writeRunning(groups)
@@ -158,7 +162,7 @@ func (t *tx) block() {
 }
 
 // writeRunning replaces the rows with the running terms of groups of lanes.
-func (t *tx) writeRunning(groups map[uint64]bool) {
+func (t *Tx) writeRunning(groups map[uint64]bool) {
 	lists := map[uint64][]tape.TermFact{}
 	for id, l := range t.w.known {
 		if n := id / runningLanes; groups[n] {
@@ -172,8 +176,20 @@ func (t *tx) writeRunning(groups map[uint64]bool) {
 		if slices.SortFunc(list, compareTerms); len(list) == 0 {
 			t.exec("delete from running where n = ?", n)
 		} else {
-			t.exec("insert or replace into running values(?,?)", n, t.packed(t.w.encoder.Terms(nil, list)))
+			t.exec("insert into running values(?,?) on conflict(n) do update set body = excluded.body", n, t.packed(t.w.encoder.Terms(nil, list)))
 		}
+	}
+}
+
+// Running stores terms without an end in a store that has none yet.
+func (s *Statements) Running(ctx context.Context, list []tape.TermFact) {
+	groups := map[uint64][]tape.TermFact{}
+	for _, f := range list {
+		groups[f.Lane/runningLanes] = append(groups[f.Lane/runningLanes], f)
+	}
+	encoder, packer := tape.NewEncoder(tape.EncoderOptions{}), newPacker()
+	for n, list := range groups {
+		s.Change(ctx, "insert into running values(?,?)", n, packer.EncodeAll(encoder.Terms(nil, list), nil))
 	}
 }
 
@@ -181,8 +197,8 @@ func compareTerms(a, b tape.TermFact) int {
 	return cmp.Or(cmp.Compare(a.Lane, b.Lane), a.Start.At.Compare(b.Start.At), cmp.Compare(a.Owner.ID, b.Owner.ID))
 }
 
-// writeBlock stores ended terms and events, both in the order of their lanes.
-func (t *tx) writeBlock(terms []tape.TermFact, events []tape.EventFact) {
+// WriteBlock stores ended terms and events, both in the order of their lanes.
+func (t *Tx) WriteBlock(terms []tape.TermFact, events []tape.EventFact) {
 	var b blockRow
 	for i := range terms {
 		f := &terms[i]
@@ -252,24 +268,24 @@ func encodeFacts(encoder *tape.Encoder, terms []tape.TermFact, events []tape.Eve
 }
 
 // eachRecent calls f with the content of each row.
-func (s *statements) eachRecent(ctx context.Context, f func(terms []tape.TermFact, events []tape.EventFact)) {
+func (s *Statements) eachRecent(ctx context.Context, f func(terms []tape.TermFact, events []tape.EventFact)) {
 	var body []byte
-	s.each(ctx, "select body from recent order by id", nil, []any{&body}, func() {
+	s.Each(ctx, "select body from recent order by id", nil, []any{&body}, func() {
 		var terms []tape.TermFact
 		var events []tape.EventFact
-		if raw := s.unpacked(body); s.err == nil {
-			terms, events, s.err = decodeFacts(raw)
+		if raw := s.unpacked(body); s.Err == nil {
+			terms, events, s.Err = decodeFacts(raw)
 		}
-		if s.err == nil {
+		if s.Err == nil {
 			f(terms, events)
 		}
 	})
 }
 
 // decoded returns the terms in a body.
-func (s *statements) decoded(body []byte) (list []tape.TermFact) {
-	if raw := s.unpacked(body); s.err == nil {
-		list, s.err = tape.NewDecoder().Terms(raw)
+func (s *Statements) decoded(body []byte) (list []tape.TermFact) {
+	if raw := s.unpacked(body); s.Err == nil {
+		list, s.Err = tape.NewDecoder().Terms(raw)
 	}
 	return list
 }
@@ -277,7 +293,7 @@ func (s *statements) decoded(body []byte) (list []tape.TermFact) {
 func decodeFacts(b []byte) (terms []tape.TermFact, events []tape.EventFact, err error) {
 	length, n := binary.Uvarint(b)
 	if n <= 0 || length > uint64(len(b)-n) {
-		return nil, nil, damage("what is recent")
+		return nil, nil, Damage("what is recent")
 	}
 	decoder := tape.NewDecoder()
 	if terms, err = decoder.Terms(b[n : n+int(length)]); err == nil {

@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
+	"coordtop/internal/history/tables"
 	"coordtop/sources"
-	"coordtop/sources/tape"
 )
 
 // In a file of a version before 6 an event has columns for the fields that are searched, and a body. The first byte of
@@ -71,7 +71,7 @@ func more(e *sources.Event, number func(*uint64), text func(*string)) {
 func decodeEvent(e *sources.Event, b []byte) error {
 	bad := len(b) == 0 || b[0] != eventVersion
 	if bad {
-		return damage("an event")
+		return tables.Damage("an event")
 	}
 	b = b[1:]
 	next := func() uint64 {
@@ -99,7 +99,7 @@ func decodeEvent(e *sources.Event, b []byte) error {
 		more(e, number, text)
 	}
 	if bad || e.Kind > sources.EventCountChanged || e.RefKind > sources.KindSemaphore || e.Cause > sources.CauseSession || max(e.How, e.AliasHow) > sources.Ours {
-		return damage("an event")
+		return tables.Damage("an event")
 	}
 	return nil
 }
@@ -110,17 +110,4 @@ func eventOf(lane int64) (e sources.Event) {
 		e.Ref.Name = "of the lane"
 	}
 	return e
-}
-
-// event stores an event.
-func (t *tx) event(e *sources.Event) {
-	f := tape.EventFact{Run: uint64(t.w.run.ID), Event: *e}
-	if e.Ref.Name != "" {
-		at := t.lane(e.Ref, e.RefKind, e.At)
-		if t.err != nil {
-			return
-		}
-		f.Lane, f.Ref = at.id, sources.Ref{}
-	}
-	t.events = append(t.events, f)
 }

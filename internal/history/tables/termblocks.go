@@ -1,11 +1,9 @@
-package sqlite
+package tables
 
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
-	"strings"
 	"time"
 
 	"coordtop/sources"
@@ -14,7 +12,7 @@ import (
 
 // search looks for the terms of lanes that touch a window.
 type search struct {
-	*query
+	*Query
 	window period
 	dark   *darkness
 	lanes  map[uint64]*foundLane
@@ -47,29 +45,21 @@ func (l *foundLane) remove(t *sources.Term) {
 
 // terms returns the terms of each lane that touch a window, by lane and in the order of their starts. If only one can
 // own the lane at a time, the first is the last term that began before the window, even if it had ended by then.
-func (q *query) terms(ctx context.Context, lanes []listed, window period, dark *darkness) map[int64][]sources.Term {
-	s := &search{query: q, window: window, dark: dark, lanes: make(map[uint64]*foundLane, len(lanes)), first: endless}
+func (q *Query) terms(ctx context.Context, lanes []listed, window period, dark *darkness) map[int64][]sources.Term {
+	s := &search{Query: q, window: window, dark: dark, lanes: make(map[uint64]*foundLane, len(lanes)), first: endless}
 	for i := range lanes {
 		id := uint64(lanes[i].id)
 		s.lanes[id], s.first, s.last = &foundLane{listed: &lanes[i]}, min(s.first, id), max(s.last, id)
 	}
-	rows := q.has < 6
-	if !rows {
-		q.each(ctx, "select exists(select 1 from term)", nil, []any{&rows}, func() {})
-	}
-	if rows {
+	if q.Rows != nil {
 		for i := range lanes {
-			if q.over(ctx) {
+			if q.Over(ctx) {
 				break
 			}
-			text := rowsOfOne
-			if lanes[i].kind == sources.KindSemaphore {
-				text = rowsOfMany
-			}
-			q.rows(ctx, text, []any{lanes[i].id, window.from, window.to + late}, s.take)
+			q.Rows.Terms(ctx, q, TermRows{Lane: lanes[i].id, Many: lanes[i].kind == sources.KindSemaphore, From: window.from, To: window.to}, s.take)
 		}
 	}
-	if q.has >= 6 {
+	if q.Blocks {
 		s.blocks(ctx, "start < ?1 and until >= ?2", []any{window.to, window.from}, s.take)
 		s.going(ctx)
 	}
@@ -108,13 +98,13 @@ func (s *search) blocks(ctx context.Context, where string, args []any, f func(*t
 	var ids []int64
 	var id int64
 	var lanes []byte
-	s.each(ctx, "select id, lanes from block where terms > 0 and last_lane >= ?3 and first_lane <= ?4 and "+where+" order by id", append(args, s.first, s.last), []any{&id, &lanes}, func() {
+	s.Each(ctx, "select id, lanes from block where terms > 0 and last_lane >= ?3 and first_lane <= ?4 and "+where+" order by id", append(args, s.first, s.last), []any{&id, &lanes}, func() {
 		if someOf(lanes, func(lane uint64) bool { return s.lanes[lane] != nil }) {
 			ids = append(ids, id)
 		}
 	})
 	for _, id := range ids {
-		if s.over(ctx) {
+		if s.Over(ctx) {
 			break
 		}
 		s.block(ctx, id, f)
@@ -123,7 +113,7 @@ func (s *search) blocks(ctx context.Context, where string, args []any, f func(*t
 
 func (s *search) block(ctx context.Context, id int64, f func(*tape.TermFact)) {
 	var body []byte
-	s.each(ctx, "select terms from body where id = ?", []any{id}, []any{&body}, func() {
+	s.Each(ctx, "select terms from body where id = ?", []any{id}, []any{&body}, func() {
 		list := s.decoded(body)
 		for i := range list {
 			f(&list[i])
@@ -143,7 +133,7 @@ func (s *search) going(ctx context.Context) {
 			}
 		}
 	}
-	s.each(ctx, "select body from running where n between ? and ?", []any{s.first / runningLanes, s.last / runningLanes}, []any{&body}, func() { all(s.decoded(body)) })
+	s.Each(ctx, "select body from running where n between ? and ?", []any{s.first / runningLanes, s.last / runningLanes}, []any{&body}, func() { all(s.decoded(body)) })
 	s.eachRecent(ctx, func(terms []tape.TermFact, _ []tape.EventFact) { all(terms) })
 }
 
@@ -165,7 +155,7 @@ func (s *search) sorted(ctx context.Context) map[int64][]sources.Term {
 			missing[id] = true
 		}
 	}
-	if s.has >= 6 {
+	if s.Blocks {
 		s.before(ctx, missing, terms)
 	}
 	return terms
@@ -174,13 +164,13 @@ func (s *search) sorted(ctx context.Context) map[int64][]sources.Term {
 // before looks for the last terms of lanes that began and ended before the window, the newest block first.
 func (s *search) before(ctx context.Context, missing map[uint64]bool, terms map[int64][]sources.Term) {
 	const some = 256
-	for beyond, n := int64(endless), some; len(missing) > 0 && n == some && !s.over(ctx); {
+	for beyond, n := int64(endless), some; len(missing) > 0 && n == some && !s.Over(ctx); {
 		n = 0
 		var ids []int64
 		var lanes [][]byte
 		var id int64
 		var of []byte
-		s.each(ctx, "select id, lanes from block where id < ? and terms > 0 and until < ? and last_lane >= ? and first_lane <= ? order by id desc limit ?",
+		s.Each(ctx, "select id, lanes from block where id < ? and terms > 0 and until < ? and last_lane >= ? and first_lane <= ? order by id desc limit ?",
 			[]any{beyond, s.window.from, s.first, s.last, some}, []any{&id, &of}, func() {
 				n++
 				ids, lanes = append(ids, id), append(lanes, slices.Clone(of))
@@ -203,43 +193,15 @@ func (s *search) before(ctx context.Context, missing map[uint64]bool, terms map[
 	}
 }
 
-// In a file of a version before 6 a term is a row. If only one can own a lane at a time, the term that ran when the
-// window began is the last one that began before it.
-const (
-	rowColumns  = "select lane, owner, label, fence, cause, how, program, hue, start, start_how, start_within, until, until_how, until_within, run, sure, every from term "
-	rowsOfOne   = rowColumns + "where lane = ?1 and start < ?3 and start >= coalesce((select max(start) from term where lane = ?1 and start <= ?2), ?2) order by start"
-	rowsOfMany  = rowColumns + "where lane = ?1 and start < ?3 and (until is null or until >= ?2) order by start"
-	runningRows = rowColumns + "where until is null"
-)
-
-// late is the longest time after a window until which a term that began in it may first be seen, if the lane was
-// observed.
-const late = int64(time.Minute)
-
-// rows calls f with each term that a statement returns.
-func (q *query) rows(ctx context.Context, text string, args []any, f func(*tape.TermFact)) {
-	if q.has < 4 {
-		text = strings.Replace(text, "sure, every", "0, "+everyBefore, 1)
+// EndedBefore returns the last term of each lane that nobody owned at an instant, by lane.
+func (q *Query) EndedBefore(ctx context.Context, instant time.Time) (before []tape.TermFact) {
+	at := period{instant.UnixNano(), instant.UnixNano()}
+	all := q.everything(ctx, at, nil)
+	for lane, terms := range q.terms(ctx, all.lanes, at, all.dark) {
+		if len(terms) > 0 && terms[0].End.How != sources.Unknown && terms[0].End.At.Before(instant) {
+			before = append(before, tape.TermFact{Lane: uint64(lane), Term: terms[0]})
+		}
 	}
-	var t tape.TermFact
-	var start, startWithin, untilWithin, sure, every int64
-	var until sql.NullInt64
-	into := []any{&t.Lane, &t.Owner.ID, &t.Owner.Label, (*unsigned)(&t.Owner.Fence), &t.Cause, &t.How, &t.Program, &t.Hue,
-		&start, &t.Start.How, &startWithin, &until, &t.End.How, &untilWithin, &t.Run, &sure, &every}
-	q.each(ctx, text, args, into, func() {
-		if t.Cause > sources.CauseSession || max(t.How, t.Start.How, t.End.How) > sources.Ours {
-			q.err = damage("a term")
-			return
-		}
-		one := t
-		one.Start, one.Every, one.End = stampOf(start, startWithin, t.Start.How), time.Duration(every), sources.Stamp{}
-		if one.Sure = at(sure); until.Valid {
-			one.End = stampOf(until.Int64, untilWithin, t.End.How)
-		}
-		f(&one)
-	})
-}
-
-func stampOf(at, within int64, how sources.Known) sources.Stamp {
-	return sources.StampBetween(time.Unix(0, at-within), time.Unix(0, at), how)
+	slices.SortFunc(before, compareTerms)
+	return before
 }

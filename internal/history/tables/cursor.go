@@ -1,4 +1,4 @@
-package sqlite
+package tables
 
 import (
 	"context"
@@ -24,14 +24,14 @@ func (r *Reader) Cursor(ctx context.Context, run int64, at time.Time) (history.C
 		texts, args = [2]string{groupThen, groupOfAnyAfter}, args[:1]
 	}
 	c := &cursor{reader: r, decoder: tape.NewDecoder()}
-	err := r.ask(ctx, func(q *query) (err error) {
+	err := r.Ask(ctx, func(q *Query) (err error) {
 		var id int64
 		for _, text := range texts {
 			if id == 0 {
-				q.each(ctx, text, args, []any{&id}, func() {})
+				q.Each(ctx, text, args, []any{&id}, func() {})
 			}
 		}
-		if id == 0 && q.err == nil {
+		if id == 0 && q.Err == nil {
 			return history.ErrNothing
 		}
 		c.keyframe, err = c.begin(ctx, q, id)
@@ -58,12 +58,12 @@ type cursor struct {
 }
 
 // begin reads the keyframe of a group.
-func (c *cursor) begin(ctx context.Context, q *query, group int64) (*sources.Keyframe, error) {
+func (c *cursor) begin(ctx context.Context, q *Query, group int64) (*sources.Keyframe, error) {
 	var body []byte
-	q.each(ctx, "select run, thin, body from gop where id = ?", []any{group}, []any{&c.run, (*unsigned)(&c.thin), &body}, func() {})
+	q.Each(ctx, "select run, thin, body from gop where id = ?", []any{group}, []any{&c.run, (*Unsigned)(&c.thin), &body}, func() {})
 	raw := q.unpacked(body)
-	if q.err != nil {
-		return nil, q.err
+	if q.Err != nil {
+		return nil, q.Err
 	}
 	k, err := c.decoder.Keyframe(raw)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *cursor) Next(ctx context.Context) (p history.Piece, err error) {
 	p.Keyframe, c.keyframe = c.keyframe, nil
 	for err == nil && p.Empty() {
 		more := false
-		err = c.reader.ask(ctx, func(q *query) (err error) {
+		err = c.reader.Ask(ctx, func(q *Query) (err error) {
 			if err = c.unchanged(ctx, q); err == nil {
 				p.Inputs, err = c.inputs(ctx, q)
 			}
@@ -96,11 +96,11 @@ func (c *cursor) Next(ctx context.Context) (p history.Piece, err error) {
 }
 
 // nextGroup moves to the next group of the run, if there is one.
-func (c *cursor) nextGroup(ctx context.Context, q *query, p *history.Piece) (more bool, err error) {
+func (c *cursor) nextGroup(ctx context.Context, q *Query, p *history.Piece) (more bool, err error) {
 	var next int64
-	q.each(ctx, "select coalesce(min(id), 0) from gop where run = ? and id > ?", []any{c.run, c.group}, []any{&next}, func() {})
-	if next == 0 || q.err != nil {
-		return false, q.err
+	q.Each(ctx, "select coalesce(min(id), 0) from gop where run = ? and id > ?", []any{c.run, c.group}, []any{&next}, func() {})
+	if next == 0 || q.Err != nil {
+		return false, q.Err
 	}
 	end, thin := c.last, c.thin > 0
 	if thin {
@@ -117,17 +117,17 @@ func (c *cursor) nextGroup(ctx context.Context, q *query, p *history.Piece) (mor
 }
 
 // unchanged returns an error if the group was dropped after its first part was read.
-func (c *cursor) unchanged(ctx context.Context, q *query) error {
+func (c *cursor) unchanged(ctx context.Context, q *Query) error {
 	found := false
-	q.each(ctx, "select thin from gop where id = ?", []any{c.group}, []any{(*unsigned)(&c.thin)}, func() { found = true })
-	if q.err == nil && !found {
+	q.Each(ctx, "select thin from gop where id = ?", []any{c.group}, []any{(*Unsigned)(&c.thin)}, func() { found = true })
+	if q.Err == nil && !found {
 		return history.ErrDropped
 	}
-	return q.err
+	return q.Err
 }
 
 // inputs returns the next Inputs of the group; none if no more are written yet.
-func (c *cursor) inputs(ctx context.Context, q *query) (inputs []sources.Input, err error) {
+func (c *cursor) inputs(ctx context.Context, q *Query) (inputs []sources.Input, err error) {
 	piece, err := c.piece(ctx, q)
 	if err != nil || len(piece) == 0 {
 		return nil, err
@@ -143,21 +143,21 @@ func (c *cursor) inputs(ctx context.Context, q *query) (inputs []sources.Input, 
 }
 
 // piece returns the next bytes of the group; none if no more are written yet.
-func (c *cursor) piece(ctx context.Context, q *query) (piece []byte, err error) {
+func (c *cursor) piece(ctx context.Context, q *Query) (piece []byte, err error) {
 	first := int64(-1)
 	var body []byte
-	q.each(ctx, "select first, body from chunk where gop = ? and first <= ? and first + size > ? order by first desc limit 1",
+	q.Each(ctx, "select first, body from chunk where gop = ? and first <= ? and first + size > ? order by first desc limit 1",
 		[]any{c.group, c.position, c.position}, []any{&first, &body}, func() {})
-	if first >= 0 && q.err == nil {
+	if first >= 0 && q.Err == nil {
 		raw := q.unpacked(body)
-		if q.err == nil && int64(len(raw)) <= c.position-first {
-			q.err = damage("a chunk")
+		if q.Err == nil && int64(len(raw)) <= c.position-first {
+			q.Err = Damage("a chunk")
 		}
-		if q.err != nil {
-			return nil, q.err
+		if q.Err != nil {
+			return nil, q.Err
 		}
 		return raw[c.position-first:], nil
 	}
-	q.each(ctx, "select body from tail where gop = ? and first >= ? order by first", []any{c.group, c.position}, []any{&body}, func() { piece = append(piece, body...) })
-	return piece, q.err
+	q.Each(ctx, "select body from tail where gop = ? and first >= ? order by first", []any{c.group, c.position}, []any{&body}, func() { piece = append(piece, body...) })
+	return piece, q.Err
 }

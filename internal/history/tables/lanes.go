@@ -1,4 +1,4 @@
-package sqlite
+package tables
 
 import (
 	"database/sql"
@@ -18,6 +18,7 @@ type knownLane struct {
 	gone    int64     // the time since when the row is gone; 0: it exists
 	running []running // terms without an end, one for each owner
 	recent  []hued    // the last programs that owned it, oldest first
+	hued    bool      // recent has those of the rows of the store
 }
 
 // running is a term that has no end yet.
@@ -35,46 +36,56 @@ type hued struct {
 
 type scopeName struct{ source, name string }
 
+// Hues is the number of programs of a lane that have their own hue.
 const (
-	hues      = 64 // number of programs of a lane that have their own hue
-	hueBlocks = 8  // number of last blocks that are read for the hues at the start, before the first write
+	Hues      = 64
+	hueBlocks = 8 // number of last blocks that are read for the hues at the start, before the first write
 )
 
 // lane returns the lane of ref, and makes it if it is new.
-func (t *tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *knownLane {
+func (t *Tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *knownLane {
 	l := t.w.lanes[ref]
-	if l != nil || t.err != nil {
+	if t.Err != nil {
 		return l
 	}
-	found := knownLane{kind: kind}
-	if t.query("select id, kind, coalesce(gone, 0), coalesce((select scope from placed where lane = id order by since desc limit 1), 0) from lane where source = ? and space = ? and name = ?",
-		[]any{ref.Source, ref.Space, ref.Name}, &found.id, &found.kind, &found.gone, &found.scope) {
-		t.hues(found.id)
-	} else {
-		found.id = uint64(t.insert("insert into lane(source, space, name, kind, since) values(?,?,?,?,?)", ref.Source, ref.Space, ref.Name, kind, now.UnixNano()))
+	if l == nil {
+		t.w.last++
+		t.exec("insert into lane(id, source, space, name, kind, since) values(?,?,?,?,?,?)", t.w.last, ref.Source, ref.Space, ref.Name, kind, now.UnixNano())
+		l = t.w.knownLane(t.w.last)
+		l.kind, l.hued = kind, true
+		t.w.lanes[ref] = l
 	}
-	l = t.w.knownLane(found.id)
-	l.kind, l.gone, l.scope = found.kind, found.gone, found.scope
-	t.w.lanes[ref] = l
+	if !l.hued {
+		if l.hued = true; t.w.o.Owners != nil && len(l.recent) == 0 {
+			t.w.o.Owners(t, l.id, l.owned)
+		}
+	}
 	return l
 }
 
-// hues reads the last owners of a lane from the rows of an earlier version.
-func (t *tx) hues(lane uint64) {
-	l := t.w.knownLane(lane)
-	if !t.w.rows || len(l.recent) > 0 {
-		return
-	}
-	var p sources.Term
-	last := "(select * from term where lane = ? order by start desc limit ?)"
-	t.each("select owner, label, program, hue from "+last+" order by start", []any{lane, hues},
-		[]any{&p.Owner.ID, &p.Owner.Label, &p.Program, &p.Hue}, func() { l.owned(&p) })
+// loadLanes reads all lanes from the store.
+func (t *Tx) loadLanes() {
+	t.w.lanes, t.w.last = map[sources.Ref]*knownLane{}, 0
+	var ref sources.Ref
+	var id uint64
+	var kind sources.Kind
+	var gone, scope int64
+	t.each("select id, source, space, name, kind, coalesce(gone, 0) from lane", nil, []any{&id, &ref.Source, &ref.Space, &ref.Name, &kind, &gone}, func() {
+		l := t.w.knownLane(id)
+		l.kind, l.gone = kind, gone
+		t.w.lanes[ref], t.w.last = l, max(t.w.last, id)
+	})
+	t.each("select lane, scope from placed order by lane, since", nil, []any{&id, &scope}, func() {
+		if l := t.w.known[id]; l != nil {
+			l.scope = scope
+		}
+	})
 }
 
 // owned adds an owner of the lane with its hue.
 func (l *knownLane) owned(term *sources.Term) {
 	if l.program(term) == nil {
-		if len(l.recent) == hues {
+		if len(l.recent) == Hues {
 			l.recent = l.recent[1:]
 		}
 		l.recent = append(l.recent, hued{term.Owner, term.Program, term.Hue})
@@ -98,7 +109,7 @@ func (l *knownLane) hue(term *sources.Term) uint8 {
 		return known.hue
 	}
 	var taken [256]bool
-	for _, r := range l.recent[max(len(l.recent)-hues+1, 0):] { // the oldest loses its hue if there are too many
+	for _, r := range l.recent[max(len(l.recent)-Hues+1, 0):] { // the oldest loses its hue if there are too many
 		taken[r.hue] = true
 	}
 	of := *term
@@ -108,7 +119,7 @@ func (l *knownLane) hue(term *sources.Term) uint8 {
 }
 
 // scope returns the id of a source's scope, and makes it if it is new.
-func (t *tx) scope(source, name string) (id int64) {
+func (t *Tx) scope(source, name string) (id int64) {
 	key := scopeName{source, name}
 	if id = t.w.scopes[key]; id != 0 {
 		return id
@@ -121,7 +132,7 @@ func (t *tx) scope(source, name string) (id int64) {
 }
 
 // derived stores the lanes, dark stretches and events of a Batch.
-func (w *Writer) derived(t *tx, b *history.Batch) {
+func (t *Tx) derived(b *history.Batch) {
 	for i := range b.Lanes {
 		t.laneChange(&b.Lanes[i], b.Span)
 	}
@@ -129,7 +140,7 @@ func (w *Writer) derived(t *tx, b *history.Batch) {
 		t.dark(&b.Dark[i], b.Span)
 	}
 	for _, lost := range b.Lost {
-		t.exec("insert into lost(run, start, until) values(?,?,?)", w.run.ID, lost.From.UnixNano(), lost.To.UnixNano())
+		t.exec("insert into lost(run, start, until) values(?,?,?)", t.w.run.ID, lost.From.UnixNano(), lost.To.UnixNano())
 	}
 	for i := range b.Events {
 		t.event(&b.Events[i])
@@ -138,14 +149,14 @@ func (w *Writer) derived(t *tx, b *history.Batch) {
 }
 
 // laneChange stores the changes of a primitive.
-func (t *tx) laneChange(c *history.LaneChange, span history.Span) {
+func (t *Tx) laneChange(c *history.LaneChange, span history.Span) {
 	since := t.since(c, span)
 	l := t.lane(c.Ref, c.Kind, since)
-	if t.err != nil {
+	if t.Err != nil {
 		return
 	}
 	if scope := t.scope(c.Ref.Source, c.Scope); scope != l.scope {
-		t.exec("insert or replace into placed values(?,?,?)", l.id, span.From.UnixNano(), scope)
+		t.exec("insert into placed values(?,?,?) on conflict(lane, since) do update set scope = excluded.scope", l.id, span.From.UnixNano(), scope)
 		l.scope = scope
 	}
 	if l.kind != c.Kind && c.Kind != sources.KindUnknown {
@@ -157,13 +168,13 @@ func (t *tx) laneChange(c *history.LaneChange, span history.Span) {
 	}
 	if l.gone != 0 && !c.Gone { // nobody observed it since l.gone
 		t.over(l)
-		t.exec("insert or replace into dark values(0,?,?,?,?)", l.id, l.gone, since.UnixNano(), t.w.run.ID)
+		t.exec("insert into dark values(0,?,?,?,?) on conflict(scope, lane, start) do update set until = excluded.until, run = excluded.run", l.id, l.gone, since.UnixNano(), t.w.run.ID)
 		t.exec("update lane set gone = null where id = ?", l.id)
 		l.gone = 0
 	}
 	for _, v := range c.Levels {
-		t.exec("insert into level values(?,?,?,?,?) on conflict do update set taken = excluded.taken, high = excluded.high, gone = excluded.gone",
-			l.id, v.At.UnixNano(), unsigned(v.Taken), unsigned(v.High), v.Gone)
+		t.exec("insert into level values(?,?,?,?,?) on conflict(lane, at) do update set taken = excluded.taken, high = excluded.high, gone = excluded.gone",
+			l.id, v.At.UnixNano(), Unsigned(v.Taken), Unsigned(v.High), v.Gone)
 	}
 	if c.Gone && l.gone == 0 {
 		l.gone = c.At.UnixNano()
@@ -177,7 +188,7 @@ func (t *tx) laneChange(c *history.LaneChange, span history.Span) {
 
 // since returns the first instant at which the primitive of c was observed. It lies before the Batch if the first try
 // to write failed.
-func (t *tx) since(c *history.LaneChange, span history.Span) time.Time {
+func (t *Tx) since(c *history.LaneChange, span history.Span) time.Time {
 	since := span.From
 	for i := range c.Terms {
 		if start := c.Terms[i].Start; start.How == sources.Seen {
@@ -191,7 +202,7 @@ func (t *tx) since(c *history.LaneChange, span history.Span) time.Time {
 }
 
 // term stores a term that began, changed or ended.
-func (t *tx) term(l *knownLane, term *sources.Term) {
+func (t *Tx) term(l *knownLane, term *sources.Term) {
 	f := tape.TermFact{Lane: l.id, Run: uint64(t.w.run.ID), Term: *term}
 	told := term.Start.At.UnixNano()
 	ended := term.End.How != sources.Unknown
@@ -225,7 +236,7 @@ func (t *tx) term(l *knownLane, term *sources.Term) {
 
 // over ends the terms of earlier runs that this run did not find when it first read the row. Each term ends at the end
 // of the last run that saw it, and is never continued.
-func (t *tx) over(l *knownLane) {
+func (t *Tx) over(l *knownLane) {
 	l.running = slices.DeleteFunc(l.running, func(r running) bool {
 		if r.Run == uint64(t.w.run.ID) {
 			return false
@@ -237,7 +248,7 @@ func (t *tx) over(l *knownLane) {
 
 // leave ends a running term whose end nobody saw: at the given instant if this run saw it, otherwise at the end of the
 // last run that did.
-func (t *tx) leave(r *running, at time.Time) {
+func (t *Tx) leave(r *running, at time.Time) {
 	if r.Run != uint64(t.w.run.ID) {
 		var last int64
 		t.query("select last from run where id = ?", []any{r.Run}, &last)
@@ -248,7 +259,7 @@ func (t *tx) leave(r *running, at time.Time) {
 
 // again handles a term whose end is stored already and of which more is known now, such as its cause. If the term was
 // running when this run began, again sets its start to the stored one, which an earlier run saw.
-func (t *tx) again(f *tape.TermFact) {
+func (t *Tx) again(f *tape.TermFact) {
 	if f.Start.How != sources.AtLeast && f.Start.Earliest().UnixNano() > t.w.before {
 		return
 	}
@@ -262,7 +273,7 @@ func (t *tx) again(f *tape.TermFact) {
 }
 
 // bound ends a term whose end nobody saw.
-func (t *tx) bound(f tape.TermFact, at time.Time) {
+func (t *Tx) bound(f tape.TermFact, at time.Time) {
 	f.End = sources.Stamp{At: sources.Later(f.Start.At, at), How: sources.Bound}
 	t.terms = append(t.terms, f)
 }
@@ -281,7 +292,7 @@ func (l *knownLane) ends(owner string) {
 }
 
 // dark stores a stretch that began or ended.
-func (t *tx) dark(d *history.DarkChange, span history.Span) {
+func (t *Tx) dark(d *history.DarkChange, span history.Span) {
 	var l uint64
 	var scope int64
 	if d.Ref != (sources.Ref{}) {
@@ -294,6 +305,19 @@ func (t *tx) dark(d *history.DarkChange, span history.Span) {
 		t.exec("delete from dark where scope = ? and lane = ? and start = ? and run = ?", scope, l, from, t.w.run.ID)
 		return
 	}
-	t.exec("insert into dark values(?,?,?,?,?) on conflict do update set until = excluded.until where run = excluded.run",
+	t.exec("insert into dark values(?,?,?,?,?) on conflict(scope, lane, start) do update set until = excluded.until where dark.run = excluded.run",
 		scope, l, from, sql.NullInt64{Int64: d.Dark.To.UnixNano(), Valid: !d.Dark.To.IsZero()}, t.w.run.ID)
+}
+
+// event stores an event.
+func (t *Tx) event(e *sources.Event) {
+	f := tape.EventFact{Run: uint64(t.w.run.ID), Event: *e}
+	if e.Ref.Name != "" {
+		at := t.lane(e.Ref, e.RefKind, e.At)
+		if t.Err != nil {
+			return
+		}
+		f.Lane, f.Ref = at.id, sources.Ref{}
+	}
+	t.events = append(t.events, f)
 }

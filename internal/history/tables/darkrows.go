@@ -1,4 +1,4 @@
-package sqlite
+package tables
 
 import (
 	"cmp"
@@ -61,7 +61,7 @@ type darkness struct {
 }
 
 // darkness reads the holes and the unobserved stretches of scopes within window. readOwn reads those of single lanes.
-func (q *query) darkness(ctx context.Context, window period) *darkness {
+func (q *Query) darkness(ctx context.Context, window period) *darkness {
 	d := &darkness{window: window, runs: map[int64]int64{}, scopes: map[int64][]period{}, own: map[int64][]period{}}
 	var recorded []period
 	live := false
@@ -81,14 +81,14 @@ func (q *query) darkness(ctx context.Context, window period) *darkness {
 		p.from = r.to
 	}
 	d.holes = append(d.holes, period{p.from, endless})
-	q.each(ctx, "select since from kept", nil, []any{&d.kept}, func() {})
-	q.each(ctx, "select start, until from lost", nil, []any{&p.from, &p.to}, func() { d.holes = append(d.holes, period{max(p.from, d.kept), p.to}) })
+	q.Each(ctx, "select since from kept", nil, []any{&d.kept}, func() {})
+	q.Each(ctx, "select start, until from lost", nil, []any{&p.from, &p.to}, func() { d.holes = append(d.holes, period{max(p.from, d.kept), p.to}) })
 	d.explain(union(d.holes), recorded, live)
 	d.holes = append(d.holes, period{0, d.kept})
 	d.holes = slices.DeleteFunc(union(d.holes), func(p period) bool { return !p.touches(window) })
 	var scope, run int64
 	var until sql.NullInt64
-	q.each(ctx, "select scope, start, until, run from dark where lane = 0 and start < ? and (until is null or until > ?)", []any{window.to, window.from},
+	q.Each(ctx, "select scope, start, until, run from dark where lane = 0 and start < ? and (until is null or until > ?)", []any{window.to, window.from},
 		[]any{&scope, &p.from, &until, &run}, func() { d.scopes[scope] = append(d.scopes[scope], period{p.from, d.end(until, run)}) })
 	for id, list := range d.scopes {
 		d.scopes[id] = union(list)
@@ -98,7 +98,7 @@ func (q *query) darkness(ctx context.Context, window period) *darkness {
 
 // Dark returns the unobserved stretches of span, see history.EventReader.
 func (r *Reader) Dark(ctx context.Context, span history.Span) (all []history.DarkChange, err error) {
-	err = r.ask(ctx, func(q *query) error {
+	err = r.Ask(ctx, func(q *Query) error {
 		d := q.darkness(ctx, periodOf(span))
 		add := func(c history.DarkChange, list []period) {
 			for _, p := range union(list) {
@@ -109,17 +109,17 @@ func (r *Reader) Dark(ctx context.Context, span history.Span) (all []history.Dar
 		add(history.DarkChange{}, d.holes)
 		var id int64
 		var c history.DarkChange
-		q.each(ctx, "select id, source, name from scope", nil, []any{&id, &c.Source, &c.Scope}, func() { add(c, d.scopes[id]) })
+		q.Each(ctx, "select id, source, name from scope", nil, []any{&id, &c.Source, &c.Scope}, func() { add(c, d.scopes[id]) })
 		q.readOwn(ctx, d, 1, endless)
 		for id, list := range d.own {
 			var c history.DarkChange
-			q.each(ctx, "select source, space, name from lane where id = ?", []any{id}, []any{&c.Ref.Source, &c.Ref.Space, &c.Ref.Name}, func() {
+			q.Each(ctx, "select source, space, name from lane where id = ?", []any{id}, []any{&c.Ref.Source, &c.Ref.Space, &c.Ref.Name}, func() {
 				c.Source = c.Ref.Source
 				add(c, list)
 			})
 		}
 		slices.SortStableFunc(all, func(x, y history.DarkChange) int { return x.Dark.From.Compare(y.Dark.From) })
-		return q.err
+		return q.Err
 	})
 	return all, err
 }
@@ -144,10 +144,10 @@ func (d *darkness) explain(unrecorded, runs []period, live bool) {
 }
 
 // readOwn reads the stretches of the lanes from one number to another.
-func (q *query) readOwn(ctx context.Context, d *darkness, first, last int64) {
+func (q *Query) readOwn(ctx context.Context, d *darkness, first, last int64) {
 	var from, run, id int64
 	var until sql.NullInt64
-	q.each(ctx, "select lane, start, until, run from dark where scope = 0 and lane between ? and ? and start < ? and (until is null or until > ?)",
+	q.Each(ctx, "select lane, start, until, run from dark where scope = 0 and lane between ? and ? and start < ? and (until is null or until > ?)",
 		[]any{first, last, d.window.to, d.window.from}, []any{&id, &from, &until, &run}, func() {
 			d.own[id] = append(d.own[id], period{from, d.end(until, run)})
 		})

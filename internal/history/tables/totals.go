@@ -1,4 +1,4 @@
-package sqlite
+package tables
 
 import (
 	"context"
@@ -13,14 +13,14 @@ import (
 
 // Totals sums up span for each primitive that is recorded in it, see history.Reader.
 func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []history.Total, err error) {
-	err = r.ask(ctx, func(q *query) error {
+	err = r.Ask(ctx, func(q *Query) error {
 		window := periodOf(span)
 		window.to = min(window.to, time.Now().UnixNano())
 		all := q.everything(ctx, window, nil)
 		sums := q.sum(ctx, window, all)
 		for i := range all.lanes {
 			l := &all.lanes[i]
-			if q.over(ctx) {
+			if q.Over(ctx) {
 				break
 			}
 			if l.since >= window.to || l.gone != 0 && l.gone <= window.from {
@@ -30,7 +30,7 @@ func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []histor
 			total.Owned, total.Unseen = 0, all.unseen(l, window)
 			totals = append(totals, total)
 		}
-		return q.err
+		return q.Err
 	})
 	return totals, err
 }
@@ -62,7 +62,7 @@ const (
 
 // everything reads the recorded lanes of refs, in the order of refs. If refs is nil, it reads all lanes in the order of
 // their numbers.
-func (q *query) everything(ctx context.Context, window period, refs []sources.Ref) *everything {
+func (q *Query) everything(ctx context.Context, window period, refs []sources.Ref) *everything {
 	a := &everything{dark: q.darkness(ctx, window), same: map[alike][]sources.Dark{}}
 	if refs == nil {
 		q.listed(ctx, a, allPlaced)
@@ -70,7 +70,7 @@ func (q *query) everything(ctx context.Context, window period, refs []sources.Re
 	}
 	for _, ref := range refs {
 		n := len(a.lanes)
-		if q.over(ctx) {
+		if q.Over(ctx) {
 			break
 		}
 		if q.listed(ctx, a, onePlaced, ref.Source, ref.Space, ref.Name); n < len(a.lanes) && a.dark.own[a.lanes[n].id] == nil {
@@ -81,13 +81,13 @@ func (q *query) everything(ctx context.Context, window period, refs []sources.Re
 }
 
 // listed adds the lanes that a statement finds.
-func (q *query) listed(ctx context.Context, a *everything, text string, args ...any) {
+func (q *Query) listed(ctx context.Context, a *everything, text string, args ...any) {
 	var l listed
 	var p placement
 	var scope sql.NullInt64
 	var since sql.NullInt64
 	others := len(a.lanes)
-	q.each(ctx, text, args, []any{&l.id, &l.ref.Source, &l.ref.Space, &l.ref.Name, &l.kind, &l.since, &l.gone, &since, &scope}, func() {
+	q.Each(ctx, text, args, []any{&l.id, &l.ref.Source, &l.ref.Space, &l.ref.Name, &l.kind, &l.since, &l.gone, &since, &scope}, func() {
 		p = placement{since.Int64, scope.Int64}
 		if n := len(a.lanes); n > others && a.lanes[n-1].id == l.id {
 			a.lanes[n-1].places = append(a.lanes[n-1].places, p)
@@ -130,15 +130,15 @@ const summedTerms = 500_000
 
 // sum sums up the terms of a window for each of the lanes, which are in the order of their numbers. It reads about
 // summedTerms terms at a time.
-func (q *query) sum(ctx context.Context, window period, all *everything) (sums []lane.Sum) {
+func (q *Query) sum(ctx context.Context, window period, all *everything) (sums []lane.Sum) {
 	terms := 0
-	if q.has >= 6 {
-		q.each(ctx, "select coalesce(sum(terms), 0) from block where start < ? and until >= ?", []any{window.to, window.from}, []any{&terms}, func() {})
+	if q.Blocks {
+		q.Each(ctx, "select coalesce(sum(terms), 0) from block where start < ? and until >= ?", []any{window.to, window.from}, []any{&terms}, func() {})
 	}
 	for some := range slices.Chunk(all.lanes, max(len(all.lanes)/(terms/summedTerms+1), 1)) {
 		found := q.terms(ctx, some, window, all.dark)
 		for i := range some {
-			if q.over(ctx) {
+			if q.Over(ctx) {
 				return nil
 			}
 			sums = append(sums, all.sum(&some[i], found[some[i].id], window))

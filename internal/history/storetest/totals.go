@@ -1,4 +1,4 @@
-package sqlite
+package storetest
 
 import (
 	"fmt"
@@ -65,29 +65,29 @@ func sumOf(ref sources.Ref, line []minute, unseen []bool, from, to int) history.
 	return t
 }
 
-// TestTotalsAreThoseOfAnyWindow writes random lanes of two days and compares the sums of
+// totalsAreThoseOfAnyWindow writes random lanes of two days and compares the sums of
 // windows, with and without those that are kept of whole six hours, with a count by minutes.
-func TestTotalsAreThoseOfAnyWindow(t *testing.T) {
+func totalsAreThoseOfAnyWindow(t *testing.T, open Open) {
 	t.Parallel()
 	const lanes, length = 4, 2 * 24 * 60
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		o := place(t)
-		w := begun(t, o, 0)
+		o := open(t, 0)
+		w := Begun(t, o, 0)
 		lines, unseen := make([][]minute, lanes), [lanes][length]bool{}
-		b := batchOf(0, length*time.Minute)
+		b := BatchOf(0, length*time.Minute)
 		for i := range lines {
 			name := fmt.Sprint("lane", i)
 			var c history.LaneChange
 			lines[i], c = randomLane(r, length, 1+r.IntN(300))
-			c.Ref, c.Scope, c.Kind = ref(name), "s", sources.KindElection
+			c.Ref, c.Scope, c.Kind = Ref(name), "s", sources.KindElection
 			b.Lanes = append(b.Lanes, c)
 		}
 		for from := r.IntN(200); from < length; from += 1 + r.IntN(600) {
 			to := min(from+1+r.IntN(400), length)
 			d := history.DarkChange{Source: "leases", Scope: "s", Dark: sources.Dark{From: minuteAt(from), To: minuteAt(to)}}
 			if r.IntN(2) == 0 {
-				d.Ref = ref(fmt.Sprint("lane", r.IntN(lanes)))
+				d.Ref = Ref(fmt.Sprint("lane", r.IntN(lanes)))
 			}
 			b.Dark = append(b.Dark, d)
 			for i := range lines {
@@ -102,9 +102,9 @@ func TestTotalsAreThoseOfAnyWindow(t *testing.T) {
 			}
 			from = to
 		}
-		write(t, w, b)
+		Write(t, w, b)
 		compare := func() {
-			s := store(t, o)
+			s := Store(t, o)
 			for range 8 {
 				from := r.IntN(length)
 				to := from + 1 + r.IntN(length-from)
@@ -120,14 +120,14 @@ func TestTotalsAreThoseOfAnyWindow(t *testing.T) {
 			}
 		}
 		compare()
-		earlier, err := store(t, o).Totals(t.Context(), history.Span{From: t0.Add(-time.Hour), To: minuteAt(1)})
-		if want := time.Hour + sumOf(ref("lane0"), lines[0], unseen[0][:], 0, 1).Unseen; err != nil || earlier[0].Unseen != want {
+		earlier, err := Store(t, o).Totals(t.Context(), history.Span{From: T0.Add(-time.Hour), To: minuteAt(1)})
+		if want := time.Hour + sumOf(Ref("lane0"), lines[0], unseen[0][:], 0, 1).Unseen; err != nil || earlier[0].Unseen != want {
 			t.Errorf("%+v, %v: want %v not observed: the hour before the first record too", earlier, err, want)
 		}
 	}
 }
 
-func minuteAt(n int) time.Time { return t0.Add(time.Duration(n) * time.Minute) }
+func minuteAt(n int) time.Time { return T0.Add(time.Duration(n) * time.Minute) }
 
 // randomLane makes terms, some of which touch, with about so many minutes each.
 func randomLane(r *rand.Rand, length, each int) ([]minute, history.LaneChange) {
@@ -135,7 +135,7 @@ func randomLane(r *rand.Rand, length, each int) ([]minute, history.LaneChange) {
 	var c history.LaneChange
 	for from := r.IntN(each); from < length; {
 		to := min(from+1+r.IntN(each), length)
-		one := term(fmt.Sprint(r.IntN(4)), 0, 0)
+		one := Term(fmt.Sprint(r.IntN(4)), 0, 0)
 		one.Start = sources.Stamp{At: minuteAt(from), How: sources.Seen}
 		if to < length {
 			one.End = sources.Stamp{At: minuteAt(to), How: sources.Seen}

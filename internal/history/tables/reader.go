@@ -1,0 +1,140 @@
+package tables
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+	"coordtop/sources/tape"
+)
+
+// Reader answers queries about the tables of a store. It is safe for concurrent use.
+type Reader struct {
+	// Ask runs f in one transaction, so that all its statements see the same state.
+	Ask func(ctx context.Context, f func(*Query) error) error
+}
+
+// Query is one query of a caller.
+type Query struct {
+	Statements
+	Live     bool // a process records now
+	Blocks   bool // the store has the tables recent, block, body and running
+	Untitled bool // runs have no titles
+	Rows     Rows // nil: the store has no terms and events in rows
+}
+
+// Rows reads the terms and events that a store has in rows of its own, as SQLite files before version 6.
+type Rows interface {
+	// Terms calls f with the terms that r describes, oldest first.
+	Terms(ctx context.Context, q *Query, r TermRows, f func(*tape.TermFact))
+
+	// Events calls f with the events that r describes, or with more.
+	Events(ctx context.Context, q *Query, r EventRows, f func(*tape.EventFact))
+}
+
+// TermRows are the terms of a lane that touch [From, To) and, unless many can own it at a time, the last one that began
+// before.
+type TermRows struct {
+	Lane     int64
+	Many     bool
+	From, To int64
+}
+
+// EventRows are the events of some lanes and kinds that are nearest to an instant, on one side of it.
+type EventRows struct {
+	At     int64
+	Before bool
+	Most   int
+	Kinds  int64           // a bit for each
+	Lanes  map[uint64]bool // nil: any
+}
+
+// Runs returns the processes that recorded, see history.Reader.
+func (r *Reader) Runs(ctx context.Context) (runs []history.Run, err error) {
+	err = r.Ask(ctx, func(q *Query) error {
+		runs = q.runs(ctx)
+		return q.Err
+	})
+	return runs, err
+}
+
+// runs returns the runs in order.
+func (q *Query) runs(ctx context.Context) (runs []history.Run) {
+	var r history.Run
+	var began, last int64
+	var ended sql.NullInt64
+	titles := "title, color"
+	if q.Untitled {
+		titles = "'', ''"
+	}
+	q.Each(ctx, "select id, host, pid, version, "+titles+", began, last, ended from run order by id", nil,
+		[]any{&r.ID, &r.Host, &r.PID, &r.Version, &r.Title, &r.TitleColor, &began, &last, &ended}, func() {
+			r.Span, r.Live = history.Span{From: at(began), To: at(last)}, !ended.Valid && q.Live
+			runs = append(runs, r)
+		})
+	return runs
+}
+
+// at converts a stored instant; 0 stands for the zero Time.
+func at(nanos int64) time.Time {
+	if nanos == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, nanos)
+}
+
+// Lanes returns the record of each of refs within span, see history.Reader.
+func (r *Reader) Lanes(ctx context.Context, refs []sources.Ref, span history.Span) (lanes []history.Lane, err error) {
+	err = r.Ask(ctx, func(q *Query) error {
+		window := periodOf(span)
+		all := q.everything(ctx, window, refs)
+		if refs == nil {
+			slices.SortFunc(all.lanes, func(a, b listed) int { return a.ref.Compare(b.ref) })
+			for i := range all.lanes {
+				refs = append(refs, all.lanes[i].ref)
+			}
+		}
+		terms := q.terms(ctx, all.lanes, window, all.dark)
+		lanes = make([]history.Lane, len(refs))
+		next := 0
+		for i, ref := range refs {
+			if q.Over(ctx) {
+				break
+			}
+			lanes[i].Ref, lanes[i].Holes = ref, all.dark.causes
+			if next < len(all.lanes) && all.lanes[next].ref == ref {
+				q.lane(ctx, &lanes[i], &all.lanes[next], terms[all.lanes[next].id], window, all)
+				next++
+			}
+		}
+		return q.Err
+	})
+	return lanes, err
+}
+
+func (q *Query) lane(ctx context.Context, l *history.Lane, known *listed, terms []sources.Term, window period, all *everything) {
+	l.Kind, l.Since = known.kind, time.Unix(0, max(known.since, all.dark.kept))
+	if l.Kind == sources.KindSemaphore {
+		l.Levels = q.levels(ctx, known.id, window)
+	}
+	if len(terms) > 0 && terms[0].End.How != sources.Unknown && terms[0].End.At.Before(time.Unix(0, window.from)) {
+		l.Before, terms = &terms[0], terms[1:]
+	}
+	l.Terms = terms
+	l.Dark = all.unobserved(known)
+}
+
+const levelsOfALane = "select at, taken, high, gone from level where lane = ?1 and at < ?3 and at >= coalesce((select max(at) from level where lane = ?1 and at <= ?2), ?2) order by at"
+
+func (q *Query) levels(ctx context.Context, lane int64, window period) (levels []sources.Level) {
+	var l sources.Level
+	var at int64
+	q.Each(ctx, levelsOfALane, []any{lane, window.from, window.to}, []any{&at, (*Unsigned)(&l.Taken), (*Unsigned)(&l.High), &l.Gone}, func() {
+		l.At = time.Unix(0, at)
+		levels = append(levels, l)
+	})
+	return levels
+}
