@@ -19,7 +19,7 @@ func TestAGapThatLastsIsMarkedAsTheTermBeforeIt(t *testing.T) {
 	if gaps, sum := l.Gaps(span), known.Sum(span, span.To); len(gaps) != 1 || gaps[0].Sum != want || gaps[0].Unbroken != want || sum.Nobody != want || sum.Longest != want {
 		t.Errorf("the gaps are %+v, in all %+v; want %+v", gaps, sum, want)
 	}
-	tally := lane.NewTally(span, nil)
+	tally := lane.NewTally(span, time.Time{}, nil)
 	tally.Add(&l.Terms[0])
 	if sum := tally.Sum(); sum.Nobody != want || sum.Longest != want {
 		t.Errorf("summed up, it is %+v, want %+v", sum, want)

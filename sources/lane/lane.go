@@ -245,7 +245,7 @@ type Sum struct {
 	Gaps    int           // gaps that a look showed
 	Nobody  Interval      // how long nobody owned it after the first term
 	Longest Interval      // the longest of the counted gaps, unbroken
-	Before  time.Duration // observed without an owner, before the first term
+	Before  Interval      // how long nobody owned it before the first term; Min: as far as that was observed
 	Owned   time.Duration // owned and observed
 	Unseen  time.Duration // not observed, or not recorded
 	Unread  time.Duration // not read of a recording
@@ -254,7 +254,7 @@ type Sum struct {
 // Plus returns the sum of s and the Sum of another lane.
 func (s Sum) Plus(t Sum) Sum {
 	return Sum{Changes: s.Changes + t.Changes, Gaps: s.Gaps + t.Gaps, Nobody: s.Nobody.Plus(t.Nobody), Longest: s.Longest.or(t.Longest),
-		Before: s.Before + t.Before, Owned: s.Owned + t.Owned, Unseen: s.Unseen + t.Unseen, Unread: s.Unread + t.Unread}
+		Before: s.Before.Plus(t.Before), Owned: s.Owned + t.Owned, Unseen: s.Unseen + t.Unseen, Unread: s.Unread + t.Unread}
 }
 
 // Sum returns the summary of a span. Nothing after now counts.
@@ -274,12 +274,17 @@ func (l *Lane) Sum(s Span, now time.Time) Sum {
 // tally returns the summary of a span that ends at the present or before, without Unseen and Unread.
 func (l *Lane) tally(s Span) Sum {
 	first, last := l.within(s)
-	t := NewTally(Span{From: Later(s.From, l.Since), To: s.To}, l.unobserved())
+	t := NewTally(s, l.Since, l.unobserved())
 	for i := max(first-1, 0); i < min(last+1, len(l.Terms)); i++ {
 		t.Add(&l.Terms[i])
 	}
 	if n := len(l.Terms); last == n && n > 0 {
 		t.gap(l.next(n - 1))
+	} else if from := s.To; n == 0 {
+		if !l.Nobody.At.IsZero() { // else its owners are not known
+			from = Later(t.span.From, l.Nobody.At)
+		}
+		t.vacant(from, s.To, s.To, l.Every)
 	}
 	return t.sum
 }
@@ -287,20 +292,25 @@ func (l *Lane) tally(s Span) Sum {
 // Tally computes the Sum of the terms of a lane in a span. The first term must be the last one before the span. Terms
 // that begin shortly after the span count as well, because they may have begun in it.
 type Tally struct {
-	span   Span
+	from   time.Time // the beginning of the span; what is before the start of the record is not observed
+	span   Span      // the recorded part
 	dark   []Dark
 	before Term // the last term; zero before the first term, or if the gap after it is included already
 	some   bool // a term was added
 	sum    Sum
 }
 
-// NewTally returns an empty Tally. dark has the stretches that were not observed, oldest first.
-func NewTally(s Span, dark []Dark) Tally { return Tally{span: s, dark: dark} }
+// NewTally returns an empty Tally of a span. since is the start of the record. dark has the stretches that were not
+// observed, oldest first.
+func NewTally(s Span, since time.Time, dark []Dark) Tally {
+	return Tally{from: s.From, span: Span{From: Later(s.From, since), To: s.To}, dark: dark}
+}
 
 // Add adds the next term.
 func (t *Tally) Add(x *Term) {
 	if !t.some {
-		t.sum.Before, t.some = observed(t.span.From, Earlier(x.Start.Earliest(), t.span.To), t.dark), true
+		t.vacant(t.span.From, Earlier(x.Start.Earliest(), t.span.To), Earlier(x.Start.At, t.span.To), x.Every)
+		t.some = true
 	}
 	t.gap(x)
 	t.dark, t.before = dropOver(t.dark, x.Start.At), *x
@@ -327,9 +337,18 @@ func (t *Tally) Add(x *Term) {
 // term. It leaves out Unseen and Unread.
 func (t *Tally) Sum() Sum {
 	if t.gap(&Term{Every: t.before.Every}); !t.some {
-		t.sum.Before = observed(t.span.From, t.span.To, t.dark)
+		t.vacant(t.span.From, t.span.To, t.span.To, 0)
 	}
 	return t.sum
+}
+
+// vacant sets Before: where it was observed, nobody owned it from one instant to another; until latest somebody may have.
+// every is the longest pause between two looks.
+func (t *Tally) vacant(from, to, latest time.Time, every time.Duration) {
+	t.sum.Before = Interval{Min: observed(from, to, t.dark), Max: max(latest.Sub(t.from), 0)}
+	if t.sum.Before.Max > 0 {
+		t.sum.Before.Every = every
+	}
 }
 
 // gap adds the gap before a term, see Lane.next.
@@ -348,46 +367,4 @@ func (t *Tally) gap(next *Term) {
 		sum.Gaps++
 		sum.Longest = sum.Longest.or(g.Unbroken)
 	}
-}
-
-// GapStats is a summary of the times in which nobody owned a row. The lengths are intervals, because a change between
-// two looks has no exact time.
-type GapStats struct {
-	Count    int      // gaps in which we saw that nobody owned it, including the present one
-	Sum      Interval // Max also includes gaps that may have been missed
-	P50, P95 Interval // of the counted gaps, each unbroken
-	Longest  Interval
-}
-
-// Stats returns a summary of the gaps in a span.
-func (l *Lane) Stats(s Span) GapStats {
-	sum := l.tally(s)
-	stats := GapStats{Count: sum.Gaps, Sum: sum.Nobody, Longest: sum.Longest}
-	if stats.Count == 0 {
-		return stats
-	}
-	var counted []Interval
-	for g := range l.Gaps(s) {
-		if g.Seen {
-			counted = append(counted, g.Unbroken)
-		}
-	}
-	stats.P50, stats.P95 = Percentile(counted, 50), Percentile(counted, 95)
-	stats.P50.Every, stats.P95.Every = stats.Longest.Every, stats.Longest.Every
-	return stats
-}
-
-// Percentile returns the length below which, or at which, percent of the lengths are, of at least one: 100 is the
-// longest. A true percentile lies between the percentile of the lower bounds and that of the upper bounds, because each
-// true length lies between its own bounds.
-func Percentile(lengths []Interval, percent int) Interval {
-	var low, high []time.Duration
-	var every time.Duration
-	for _, i := range lengths {
-		low, high, every = append(low, i.Min), append(high, i.Max), max(every, i.Every)
-	}
-	slices.Sort(low)
-	slices.Sort(high)
-	i := (len(low)*percent+99)/100 - 1 // nearest rank
-	return Interval{Min: low[i], Max: high[i], Every: every}
 }

@@ -62,12 +62,14 @@ func total(t *testing.T, l *history.Lane, span history.Span) history.Total {
 		return sum
 	}
 	first := span.To
+	sum.Before.Max = span.To.Sub(span.From)
 	if len(c.terms) > 0 {
 		first = c.terms[0].Start.Earliest()
+		sum.Before.Max = min(sum.Before.Max, max(c.terms[0].Start.At.Sub(span.From), 0))
 	}
 	c.of(c.from, first, func(at time.Time, long time.Duration) {
 		if !c.hidden(at) {
-			sum.Before += long
+			sum.Before.Min += long
 		}
 	})
 	for i := range c.terms {

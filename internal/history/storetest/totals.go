@@ -28,6 +28,11 @@ func sumOf(ref sources.Ref, line []minute, unseen []bool, from, to int) history.
 	term := slices.Contains(line[:from], starts) || slices.Contains(line[:from], owned)
 	var piece, longest, gap time.Duration // longest: of the pieces of the gap
 	seen := false
+	if first := slices.IndexFunc(line[from:to], func(m minute) bool { return m == owned || m == starts }); !term && first >= 0 {
+		t.Before.Max = time.Duration(first) * time.Minute
+	} else if !term {
+		t.Before.Max = time.Duration(to-from) * time.Minute
+	}
 	for n := from; n <= to; n++ {
 		if n == to || line[n] == owned || line[n] == starts {
 			if seen {
@@ -48,7 +53,7 @@ func sumOf(ref sources.Ref, line []minute, unseen []bool, from, to int) history.
 			term = true
 		case free:
 			if !term {
-				t.Before += time.Minute
+				t.Before.Min += time.Minute
 				continue
 			}
 			piece += time.Minute

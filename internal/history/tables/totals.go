@@ -157,7 +157,7 @@ func (a *everything) sum(l *listed, terms []sources.Term, window period) (sum la
 		}
 		return sum
 	}
-	tally := lane.NewTally(lane.Span{From: time.Unix(0, max(window.from, l.since)), To: time.Unix(0, window.to)}, a.unobserved(l))
+	tally := lane.NewTally(lane.Span{From: time.Unix(0, window.from), To: time.Unix(0, window.to)}, time.Unix(0, l.since), a.unobserved(l))
 	for i := range terms {
 		tally.Add(&terms[i])
 	}
