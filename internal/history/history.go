@@ -22,6 +22,9 @@ var (
 	ErrDropped = errors.New("this part of it was dropped while it was read: try again")
 )
 
+// UsualKeep is the age up to which a recording is kept if the config does not name another.
+const UsualKeep = 30 * 24 * time.Hour
+
 // Span is a stretch of time: [From, To).
 type Span = lane.Span
 

@@ -11,7 +11,7 @@ import (
 
 // Limits bound the size and the age of a recording. Zero fields take the defaults.
 type Limits struct {
-	Keep time.Duration // for everything except the list of runs; 0: 30 days
+	Keep time.Duration // for everything except the list of runs; 0: history.UsualKeep
 	Size int64         // bytes of the file; 0: 1 GiB. The oldest inputs go first, then the oldest terms and events
 }
 

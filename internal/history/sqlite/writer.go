@@ -67,7 +67,7 @@ func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Limits = Limits{Keep: cmp.Or(max(o.Limits.Keep, 0), 30*24*time.Hour), Size: cmp.Or(max(o.Limits.Size, 0), 1<<30)}
+	o.Limits = Limits{Keep: cmp.Or(max(o.Limits.Keep, 0), history.UsualKeep), Size: cmp.Or(max(o.Limits.Size, 0), 1<<30)}
 	w := &Writer{o: o, locked: locked, run: run}
 	if err := w.open(ctx, folder, head); err != nil {
 		return nil, errors.Join(err, unlock(locked))
