@@ -1,11 +1,15 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
 	"slices"
 
 	"coordtop/internal/diagnose"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/history"
+	"coordtop/internal/objective"
 	"coordtop/sources"
 )
 
@@ -37,6 +41,26 @@ func (v *validator) runbooks(list map[string]string) map[diagnose.Pattern]string
 		}
 		v.plain(join("runbooks", name), list[name])
 		all[pattern] = list[name]
+	}
+	return all
+}
+
+// objectives reads the objectives, each for the names that fit a pattern.
+func (v *validator) objectives(list map[string]string, h *History) (all []objective.Objective) {
+	line := func(pattern string) int { return v.at[join("objectives", pattern)].line }
+	patterns := slices.SortedFunc(maps.Keys(list), func(a, b string) int { return cmp.Or(line(a)-line(b), cmp.Compare(a, b)) })
+	for _, pattern := range patterns {
+		path := join("objectives", pattern)
+		o, err := objective.Parse(pattern, list[pattern])
+		switch keep := cmp.Or(h.Keep, history.UsualKeep); {
+		case err != nil:
+			v.wrong(path, "%v", err)
+		case h.Off:
+			v.wrong(path, "needs the recording: take history.off out")
+		case o.Over > keep:
+			v.wrong(path, "needs a recording of %s, and %s are kept: set history.keep", format.Age(o.Over), format.Age(keep))
+		}
+		all = append(all, o)
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 
 	"coordtop/coord/certs"
 	"coordtop/internal/diagnose"
+	"coordtop/internal/objective"
 	"coordtop/sources"
 )
 
@@ -22,6 +23,7 @@ type Config struct {
 	Keys     map[string][]string // keys of the board, by action; the board checks whether the actions exist
 
 	Runbooks   map[diagnose.Pattern]string // URLs, http or https
+	Objectives []objective.Objective       // in the order of the file
 	Alert      string                      // how the terminal calls for a person, one of Alerts; "": off
 	Notify     []Notify                    // whom to tell what is found
 	Thresholds sources.Thresholds          // above these something counts as late, lost or a problem

@@ -1,6 +1,6 @@
 // Package config turns a YAML file, or URLs on the command line, into a checked list of sources.
 //
-// It may import coord/certs, internal/diagnose, sources, sources/verdict, internal/ground/*.
+// It may import coord/certs, internal/diagnose, internal/history, internal/objective, sources, sources/verdict, internal/ground/*.
 //
 // # Strictness
 //

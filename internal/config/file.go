@@ -19,8 +19,10 @@ type file struct {
 	Agree    [][]string                   `yaml:"agree"`
 	Keys     map[string][]string          `yaml:"keys"`
 	Runbooks map[string]string            `yaml:"runbooks"`
-	Alert    string                       `yaml:"alert"`
-	Notify   []fileNotify                 `yaml:"notify"`
+
+	Objectives map[string]string `yaml:"objectives"`
+	Alert      string            `yaml:"alert"`
+	Notify     []fileNotify      `yaml:"notify"`
 
 	Thresholds sources.Thresholds `yaml:"thresholds"`
 	History    History            `yaml:"history"`

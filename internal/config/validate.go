@@ -52,7 +52,7 @@ func (v *validator) config(f *file) Config {
 	for i, o := range f.Owners {
 		c.Owners = append(c.Owners, v.owner(o, fmt.Sprintf("owners[%d]", i))...)
 	}
-	c.Runbooks = v.runbooks(f.Runbooks)
+	c.Runbooks, c.Objectives = v.runbooks(f.Runbooks), v.objectives(f.Objectives, &f.History)
 	for i := range f.Notify {
 		c.Notify = append(c.Notify, v.notify(&f.Notify[i], fmt.Sprintf("notify[%d]", i)))
 	}
