@@ -2,7 +2,7 @@
 // change. Both read the same published states and events as the board, and print text for people or JSON for
 // programs.
 //
-// It may import coord, internal/diagnose, internal/drill, internal/fleet, internal/history, internal/mute, internal/notify, sources, sources/lane,
+// It may import coord, internal/diagnose, internal/drill, internal/fleet, internal/history, internal/mute, internal/notify, internal/objective, sources, sources/lane,
 // sources/origin, sources/verdict, ui/rows, internal/ground/address, internal/ground/format.
 //
 // # Text

@@ -11,6 +11,9 @@ var doc string
 //go:embed jsondrill.go
 var drillDoc string
 
+//go:embed jsonobjectives.go
+var objectivesDoc string
+
 // Part names a part of the documentation of the JSON by the words that it begins with.
 type Part string
 
@@ -29,6 +32,7 @@ const (
 	OfOwners    Part = "Owners prints "
 	OfDrill     Part = "Drill prints "
 	OfNotice    Part = "A notification is "
+	OfSlo       Part = "Slo prints "
 )
 
 // JSONHelp returns the documentation of the JSON for people, from the package's own comments: two copies
@@ -36,14 +40,16 @@ const (
 func JSONHelp(part Part) string {
 	_, text, _ := strings.Cut(doc, "// # JSON\n")
 	text, _, _ = strings.Cut(text, "package headless")
-	_, drill, _ := strings.Cut(drillDoc, "// "+string(OfDrill))
-	drill, _, _ = strings.Cut(drill, "type drillJSON")
-	text += "\n// " + string(OfDrill) + drill
+	for _, source := range []string{drillDoc, objectivesDoc} { // the comment of the first type
+		_, table, _ := strings.Cut(source, "\n)\n")
+		table, _, _ = strings.Cut(table, "type ")
+		text += table
+	}
 	var b strings.Builder
 	wanted := true
 	for line := range strings.Lines(text) {
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "//"), " ")
-		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfProvision, OfHistory, OfWhy, OfOwners, OfDrill, OfNotice} {
+		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfProvision, OfHistory, OfWhy, OfOwners, OfDrill, OfSlo, OfNotice} {
 			if strings.HasPrefix(line, string(p)) {
 				wanted = part == "" || part == p
 			}
@@ -64,7 +70,10 @@ var watchSchema string
 //go:embed schema/drill.json
 var drillSchema string
 
-// Schema returns the JSON Schema of the object that Get or Drill prints, or of a line of Watch. The tests generate
+//go:embed schema/slo.json
+var objectivesSchema string
+
+// Schema returns the JSON Schema of the object that Get, Drill or Slo prints, or of a line of Watch. The tests generate
 // it from the printed structs: the tag "is" of a field gives its words, times or numbers, and the tables
 // of doc.go its meaning.
 func Schema(part Part) string {
@@ -73,6 +82,8 @@ func Schema(part Part) string {
 		return watchSchema
 	case OfDrill:
 		return drillSchema
+	case OfSlo:
+		return objectivesSchema
 	}
 	return getSchema
 }

@@ -32,6 +32,8 @@ func fill(v reflect.Value) {
 		v.SetBool(true)
 	case reflect.Uint64:
 		v.SetUint(1)
+	case reflect.Float64:
+		v.SetFloat(1)
 	default:
 		v.SetInt(1)
 	}
@@ -60,7 +62,7 @@ func TestSchemaHasEveryFieldThatIsWritten(t *testing.T) {
 			}
 		}
 	}
-	for part, v := range map[Part]reflect.Value{OfGet: reflect.ValueOf(new(getJSON)), OfWatch: reflect.ValueOf(new(eventJSON)), OfDrill: reflect.ValueOf(new(drillJSON))} {
+	for part, v := range map[Part]reflect.Value{OfGet: reflect.ValueOf(new(getJSON)), OfWatch: reflect.ValueOf(new(eventJSON)), OfDrill: reflect.ValueOf(new(drillJSON)), OfSlo: reflect.ValueOf(new(objectivesJSON))} {
 		fill(v.Elem())
 		text, err := json.Marshal(v.Interface())
 		if err != nil {

@@ -22,6 +22,8 @@ func MakeSchema(part Part) Object {
 		command, printed = "watch", reflect.TypeFor[eventJSON]()
 	case OfDrill:
 		command, printed = "drill", reflect.TypeFor[drillJSON]()
+	case OfSlo:
+		command, printed = "slo", reflect.TypeFor[objectivesJSON]()
 	}
 	s := schemaOf(printed)
 	describe(s, part)
@@ -55,6 +57,8 @@ func schemaOf(t reflect.Type) Object {
 		return Object{"type": "boolean"}
 	case reflect.String:
 		return Object{"type": "string"}
+	case reflect.Float64:
+		return Object{"type": "number"}
 	}
 	return Object{"type": "integer"}
 }
@@ -89,6 +93,7 @@ func valuesOf(is string) Object {
 		"cause":    words(sources.Cause.String, sources.CauseUnknown, sources.CauseSession),
 		"event":    words(sources.EventKind.String, sources.EventPresent, sources.EventCountChanged, eventMissed),
 		"fault":    words(verdict.Fault.String, verdict.TwoOwners, verdict.Stale),
+		"result":   {"enum": []any{"missed", "not_known", "within"}},
 		"severity": words(verdict.Severity.String, verdict.Bad, verdict.Blind),
 	}[is]
 }

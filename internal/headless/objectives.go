@@ -1,0 +1,71 @@
+package headless
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"coordtop/internal/ground/format"
+	"coordtop/internal/history"
+	"coordtop/internal/objective"
+	"coordtop/sources"
+)
+
+// What Objectives reports after it has printed: an objective is missed, or at least one may be.
+var (
+	ErrMissed   = errors.New("objectives are missed")
+	ErrNotKnown = errors.New("objectives are not known to be kept, because too much was not observed")
+)
+
+// ObjectivesOptions are the options of Objectives.
+type ObjectivesOptions struct {
+	Format Format
+	At     time.Time // the end of the spans
+	// Aliases are shown beside the numbers that they stand for.
+	Aliases map[sources.Ref]history.Alias
+}
+
+// Objectives prints how each primitive keeps its objectives. Its error is ErrMissed or ErrNotKnown with the number of
+// results, or that of out.
+func Objectives(out io.Writer, results []objective.Result, o ObjectivesOptions) (err error) {
+	if o.Format == JSON {
+		err = writeLine(out, objectivesJSON{V: version, At: instant(o.At), Results: each(results, func(r *objective.Result) resultJSON {
+			return resultOf(r, o.Aliases[r.Ref])
+		})})
+	} else {
+		table := [][]string{{"RESULT", "NAME", "OBJECTIVE", "NO OWNER", "BUDGET", "USED", "BURN LAST HOUR", "NOT OBSERVED"}}
+		for i := range results {
+			table = append(table, objectiveText(&results[i], o.Aliases[results[i].Ref].Text))
+		}
+		err = align(out, table)
+	}
+	if err != nil {
+		return err
+	}
+	for _, wrong := range []struct {
+		objective.Verdict
+		error
+	}{{objective.Missed, ErrMissed}, {objective.NotKnown, ErrNotKnown}} {
+		same := slices.DeleteFunc(slices.Clone(results), func(r objective.Result) bool { return r.Verdict() != wrong.Verdict })
+		if n := len(same); n > 0 {
+			return fmt.Errorf("%w: %s of %s", wrong.error, format.Count(n), format.Count(len(results)))
+		}
+	}
+	return nil
+}
+
+// objectiveText returns a line of the table.
+func objectiveText(r *objective.Result, alias string) []string {
+	o := r.Objective
+	if !r.Fits() {
+		return []string{r.Verdict().String(), "no " + o.Kind.String() + " is recorded that fits " + format.Clean(string(o.Pattern), maxText), o.Text, "?", format.Precise(o.Budget()), "?", "?", "?"}
+	}
+	unseen := "-"
+	if r.All.Unseen > 0 {
+		unseen = format.Precise(r.All.Unseen)
+	}
+	return []string{r.Verdict().String(), format.Clean(r.Ref.Source+"/"+r.Ref.Name, maxText) + aside(alias), o.Text, r.All.Vacant.Short(), format.Precise(o.Budget()),
+		r.Used().Text("%"), r.Burn().Text("x"), unseen}
+}
