@@ -57,7 +57,7 @@ func (s *stretch) span(now time.Time, runs []history.Run) (span history.Span, er
 	}
 	switch {
 	case s.at != "":
-		span.From = span.To.Add(-1)
+		span.From = span.To.Add(-max(s.usual, 1))
 	case s.since != "":
 		span.From, err = instantOf("--since", s.since, now)
 	case s.file != "":

@@ -109,7 +109,7 @@ func (p *program) recorded(ctx context.Context, args []string) (*sqlite.Reader, 
 		return sqlite.NewReader(path), c, nil
 	}
 	store := sqlite.NewReader(path)
-	c = config.Config{Keys: c.Keys, Title: filepath.Base(path)}
+	c = config.Config{Keys: c.Keys, Objectives: c.Objectives, Title: filepath.Base(path)}
 	runs, _ := store.Runs(ctx) // reading on reports the error
 	for _, r := range runs {
 		if r.Title != "" {

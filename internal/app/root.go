@@ -162,7 +162,7 @@ func (p *program) root() *cobra.Command {
 	for _, c := range append(reading, root) {
 		c.ValidArgsFunction = p.settings.completeSources
 	}
-	root.AddCommand(notifyCommand(p), semaphoreCommand(p), nodeCommand(p), ownersCommand(p), replayCommand(p), historyCommand(p), reportCommand(p), configCommand(p), &cobra.Command{
+	root.AddCommand(notifyCommand(p), semaphoreCommand(p), nodeCommand(p), ownersCommand(p), replayCommand(p), historyCommand(p), reportCommand(p), sloCommand(p), configCommand(p), &cobra.Command{
 		Use: "man", Short: "Print the manual page: coordtop man | man -l -", Args: none,
 		RunE: p.prints(func(cmd *cobra.Command) string { return manpage.Of(cmd.Root(), version()) }),
 	}, &cobra.Command{
