@@ -1,8 +1,10 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -203,6 +205,28 @@ func TestTheScriptsOfHelpLockRun(t *testing.T) {
 			if ran != 6 {
 				t.Errorf("there are %d scripts", ran)
 			}
+		})
+	}
+}
+
+// TestAWaitThatIsOverLeavesNothingAtTheServer also on servers that do not notice that a client has hung up.
+func TestAWaitThatIsOverLeavesNothingAtTheServer(t *testing.T) {
+	t.Parallel()
+	for name, start := range lockServers(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t)
+			first := holdsIn(t, shellPath(), "", "lock", s.url+"mutex=job", "--", "sh", "-c", "echo in; read line")
+			first.prints("in\n")
+			out, err := command(t, "lock", "--wait", "100ms", s.url+"mutex=job", "--", "/bin/true").CombinedOutput()
+			if exit := (&exec.ExitError{}); !errors.As(err, &exit) || exit.ExitCode() != exitTimeout || !strings.HasSuffix(string(out), "job: not acquired within 100ms\n") {
+				t.Errorf("%v: %s", err, out)
+			}
+			if s.queued != nil {
+				eventually(t, "its place is given up", func() bool { return s.queued() == 0 })
+			}
+			first.types("")
+			first.ends(exitOK)
 		})
 	}
 }

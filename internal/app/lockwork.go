@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -174,9 +175,11 @@ func (w *work) claim(ctx context.Context, how func(context.Context, underlease.O
 	o := underlease.Options{
 		Driver: driver, Session: w.options, Wait: w.wait, Work: w.work, Say: w.say,
 		Explain: func(err error) string { text, _ := w.backend.Sentence(err); return text },
-		Claim: func(ctx context.Context, s *coord.Session) (*coord.Lease, error) {
+		Claim: func(ctx context.Context, s *coord.Session, wait time.Duration) (*coord.Lease, error) {
+			r := w.request
+			r.Wait = wait
 			stop := w.display.begin(ctx)
-			l, err := w.backend.Claim(ctx, s, w.request)
+			l, err := w.backend.Claim(ctx, s, r)
 			stop(l != nil)
 			return l, err
 		},

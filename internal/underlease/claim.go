@@ -25,9 +25,10 @@ var (
 type Options struct {
 	Driver  coord.Driver
 	Session coord.SessionOptions // Lock and Lead set OnState
-	// Claim claims the primitive in a session. It returns when it is ours, when ctx ends, or, if Wait is 0, with neither
-	// a lease nor an error if others have it.
-	Claim       func(ctx context.Context, s *coord.Session) (*coord.Lease, error)
+	// Claim claims the primitive in a session. It returns when it is ours, when ctx ends, with coord.ErrNotAcquired when
+	// wait is over (0: no bound), or, if Wait is 0, with neither a lease nor an error if others have it. A server from
+	// which a client cannot withdraw a claim must know the end from the start, so ctx alone is not enough.
+	Claim       func(ctx context.Context, s *coord.Session, wait time.Duration) (*coord.Lease, error)
 	Wait        time.Duration // bounds each claim; 0: one try; coord.Forever: no bound
 	StartWithin time.Duration // bounds the opening of the first session; 0: no bound
 	// Work runs until it has ended or the lease has. It returns when nothing of it is left, or sets Left.
@@ -45,6 +46,7 @@ const sayAgain = time.Minute
 type claimer struct {
 	Options
 	began  time.Time
+	until  time.Time               // the end of the wait; zero: it has no bound
 	cancel context.CancelCauseFunc // ends the claim under way
 
 	mu      sync.Mutex
@@ -70,7 +72,7 @@ func serve(ctx context.Context, o Options, term func(s *coord.Session, l *coord.
 		}
 		l, err := c.claim(life, s)
 		if l == nil {
-			if err = errors.Join(err, c.leave(life, s)); coord.Passing(err) && o.Wait != 0 && life.Err() == nil {
+			if err = errors.Join(err, c.leave(life, s)); coord.Passing(err) && o.Wait != 0 && life.Err() == nil && !errors.Is(err, coord.ErrNotAcquired) {
 				c.troubled(err)
 				continue
 			}
@@ -94,12 +96,17 @@ func (c *claimer) startWait(ctx context.Context) *time.Timer {
 	if c.Wait <= 0 {
 		return time.NewTimer(0) // nobody receives from it
 	}
+	c.until = time.Now().Add(c.Wait)
 	return spawn.After(ctx, c.Wait, func() { c.cancel(ErrMissed) })
 }
 
 // claim claims in one session.
 func (c *claimer) claim(ctx context.Context, s *coord.Session) (*coord.Lease, error) {
-	l, err := c.Claim(ctx, s)
+	var left time.Duration
+	if !c.until.IsZero() {
+		left = max(time.Until(c.until), 1)
+	}
+	l, err := c.Claim(ctx, s, left)
 	if l == nil && err == nil {
 		err = ErrMissed
 	}
@@ -121,6 +128,9 @@ func (c *claimer) missed(life context.Context, err error) error {
 	trouble := c.trouble
 	c.mu.Unlock()
 	cause := context.Cause(life)
+	if cause == nil && errors.Is(err, coord.ErrNotAcquired) {
+		cause = ErrMissed
+	}
 	switch {
 	case errors.Is(err, coord.ErrUncertain):
 		return err
