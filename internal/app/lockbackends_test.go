@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -52,8 +53,10 @@ func lockServers(t *testing.T) map[string]func(t *testing.T) lockServer {
 		},
 		"ydb": func(t *testing.T) lockServer {
 			s := ydbForTest(t, ydbtest.Options{})
-			if err := s.CreateSemaphore(ydbNode, "imports", 3, nil); err != nil {
-				t.Fatal(err)
+			for _, name := range []string{"imports", "settings", "services"} {
+				if err := s.CreateSemaphore(ydbNode, name, 3, nil); err != nil {
+					t.Fatal(err)
+				}
 			}
 			return lockServer{s.URL(0) + "?node=" + ydbNode + "&", 8, func() int { return len(s.Waiters(ydbNode, "job")) }, func() {
 				for _, link := range append(s.Owners(ydbNode, "job"), s.Owners(ydbNode, "primary")...) {
@@ -171,31 +174,46 @@ func TestALeaderThatDiesIsFollowedWhenItsCommandIsDead(t *testing.T) {
 	}
 }
 
-// TestTheScriptsOfHelpLockRun runs each with the beginning of a URL in $LEASES.
-func TestTheScriptsOfHelpLockRun(t *testing.T) {
-	t.Parallel()
+// scripts makes what the scripts of help lock call, and returns a function that prepares one.
+func scripts(t *testing.T) (script func(s lockServer, text string) *exec.Cmd) {
+	t.Helper()
+	dir := t.TempDir()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	for file, text := range map[string]string{
+		"coordtop": "exec " + self + ` "$@"`, "job": "echo job", "address": "echo $1 >&2", "serve": "echo serving; exec sleep 600", "follow": "exec cat", "handle": "exec cat",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "lines"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return func(s lockServer, text string) *exec.Cmd {
+		cmd := command(t, "")
+		cmd.Path, cmd.Args, cmd.Dir = "/bin/sh", []string{"sh", "-c", text}, dir
+		cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH"), "LEASES="+s.url)
+		return cmd
+	}
+}
+
+// TestTheScriptsOfHelpLockRun runs each with the beginning of a URL in $LEASES.
+func TestTheScriptsOfHelpLockRun(t *testing.T) {
+	t.Parallel()
 	for name, start := range lockServers(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, dir := start(t), t.TempDir()
-			for file, text := range map[string]string{"coordtop": "exec " + self + ` "$@"`, "job": "echo job", "address": "echo $1 >&2"} {
-				if err := os.WriteFile(filepath.Join(dir, file), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
-					t.Fatal(err)
-				}
-			}
+			s, script := start(t), scripts(t)
 			ran := 0
 			for _, b := range topic(t, "lock").Blocks() {
 				if b.Kind != help.Code || b.Under != "Scripts" {
 					continue
 				}
 				ran++
-				cmd := command(t, "")
-				cmd.Path, cmd.Args, cmd.Dir = "/bin/sh", []string{"sh", "-c", b.Cells[0]}, dir
-				cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH"), "LEASES="+s.url)
+				cmd := script(s, b.Cells[0])
 				out, _ := cmd.CombinedOutput() // its exit code says the rest
 				cannot := strings.Contains(b.Cells[0], "semaphore") && (s.permits == "" || (s.permits == "--limit") != strings.Contains(b.Cells[0], "--limit"))
 				if code := cmd.ProcessState.ExitCode(); cannot == (code == exitOK) || !cannot && !strings.Contains(string(out), "job\n") {
@@ -228,5 +246,62 @@ func TestAWaitThatIsOverLeavesNothingAtTheServer(t *testing.T) {
 			first.types("")
 			first.ends(exitOK)
 		})
+	}
+}
+
+// TestTheScriptsOfHelpLockFollowChanges runs the first line of each, which does not end, and then the second.
+func TestTheScriptsOfHelpLockFollowChanges(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for _, b := range topic(t, "lock").Blocks() {
+		if b.Kind == help.Code && b.Under == "Scripts with other commands" {
+			lines = append(lines, b.Cells[0])
+		}
+	}
+	all := []struct {
+		backend, ready, seen string
+		by                   int // the line that prints seen
+	}{{"ydb", "synced", "v2", 0}, {"ydb", "serving", "10.0.0.7:8080", 1}, {"postgres", `"acquired"`, "reload", 0}}
+	if len(lines) != 2*len(all) {
+		t.Fatalf("there are %d lines", len(lines))
+	}
+	for i, tt := range all {
+		t.Run(tt.ready, func(t *testing.T) {
+			t.Parallel()
+			s, script, outs := lockServers(t)[tt.backend](t), scripts(t), []*stream{newStream(), newStream()}
+			prints := func(j int, wanted string) {
+				eventually(t, lines[2*i+j]+" prints "+wanted, func() bool { return strings.Contains(outs[j].String(), wanted) })
+			}
+			for j, out := range outs {
+				cmd := script(s, lines[2*i+j])
+				cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = out, out, &syscall.SysProcAttr{Setpgid: true}
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() {
+					_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // its only error is that it has ended
+					_ = cmd.Wait()
+				})
+				if j == 0 {
+					prints(0, tt.ready)
+				}
+			}
+			prints(tt.by, tt.seen)
+		})
+	}
+}
+
+func TestAClaimThatTheServerCanNeverServeIsNotPossible(t *testing.T) {
+	t.Parallel()
+	s := lockServers(t)["ydb"](t)
+	for args, says := range map[string]string{
+		"--permits 9 " + s.url + "semaphore=imports": "above the limit",
+		"--permits 1 " + s.url + "semaphore=absent":  "create it first",
+	} {
+		h := holdsIn(t, nil, "", slices.Concat([]string{"lock"}, strings.Fields(args), []string{"--", "/bin/true"})...)
+		h.ends(exitCannot)
+		if text := h.errs.String(); !strings.Contains(text, says) {
+			t.Errorf("lock %s: %s", args, text)
+		}
 	}
 }

@@ -274,9 +274,11 @@ func (w *work) end(r job.Result, err error) error {
 	}
 	kind := err
 	switch {
+	case !refused && errors.Is(err, coord.ErrNotFound):
+		text, kind = "there is no semaphore of this name: create it first, as coordtop semaphore create does", operate.ErrNotPossible
 	case refused || errors.Is(err, underlease.ErrNoAnswer):
 		kind = headless.ErrNoAnswer
-	case failure.IsAny(err, coord.ErrUnsupported, coord.ErrRefused, coord.ErrDataTooLong, coord.ErrNotFound, coord.ErrInvalid):
+	case failure.IsAny(err, coord.ErrUnsupported, coord.ErrRefused, coord.ErrDataTooLong, coord.ErrInvalid):
 		kind = operate.ErrNotPossible
 	}
 	return w.failure(failure.Sentence(w.name+": "+text, kind, err))

@@ -22,9 +22,9 @@ type settings struct {
 	file      string // of --config
 	demoState string // folder of the demo's recording, which is removed with it; "": this is no demo
 	logger    func() *slog.Logger
-	lasts     bool // the command watches; others read once
-	forgets   bool // sources remember nothing
-	claims    backends.Claims
+	lasts     bool            // the command watches; others read once
+	forgets   bool            // sources remember nothing
+	claims    backends.Claims // of the command, for the drivers that are made after it is set
 
 	waits map[string]func() error // why a source of the demo that is being installed is not there yet
 }

@@ -131,7 +131,7 @@ func (w *waiting) lookAt(s *sources.State, i int, name string) (list []*sources.
 	list = one(s, name, w.Spaces[name])
 	switch {
 	case w.For.Judged() && (name == "" || isSource(s, name)):
-		return w.judged(s, list, of, cmp.Or(name, "everything"), whole)
+		return w.judged(s, list, of, cmp.Or(name, "the selection"), whole)
 	case len(list) == 0 && slices.ContainsFunc(of, func(src sources.SourceStatus) bool { return leftOut(s, src).Partial > sources.Reading }):
 		return nil, false, missing(s)
 	case len(list) > 1 && whole:
@@ -168,6 +168,9 @@ func (w *waiting) judged(s *sources.State, list []*sources.Row, of []sources.Sou
 	key, text := "", " has no problem"
 	for _, f := range wrong {
 		key += f.String() + " " + f.where + "\n"
+	}
+	if w.For == "calm" && !sure {
+		text = " was not read in full yet"
 	}
 	if len(wrong) > 0 {
 		text = fmt.Sprintf(" has a problem: %s (%s)", wrong[0].what, wrong[0].Fault)

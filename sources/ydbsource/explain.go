@@ -105,7 +105,9 @@ func explainStatus(c *kit.Contact, err error, s *ydbcoord.StatusError, o *ydbcoo
 	case Ydb.StatusIds_NOT_FOUND:
 		p.Text = "there is no such coordination node at " + c.Where + ": check node= (" + s.Status.String() + ")"
 		p.Refused = true
-	case Ydb.StatusIds_BAD_REQUEST, Ydb.StatusIds_SCHEME_ERROR, Ydb.StatusIds_UNSUPPORTED:
+	case Ydb.StatusIds_BAD_REQUEST: // once it has opened a session it refuses the one request, as a count above the limit
+		p.Refused = c.Opening
+	case Ydb.StatusIds_SCHEME_ERROR, Ydb.StatusIds_UNSUPPORTED:
 		p.Refused = true
 	case Ydb.StatusIds_UNAVAILABLE, Ydb.StatusIds_OVERLOADED:
 		return c.Problem(sources.NotNow, err, s.Error())
