@@ -132,6 +132,7 @@ func (r *run) start(ctx context.Context) (err error) {
 		r.result.Lost = err
 		return err
 	}
+	r.prolong() // the first watchdog may have started slowly
 	r.command, r.result.Code, err = startCommand(ctx, r.o, r.group, environment(r.o, r.file.path))
 	return err
 }
@@ -262,8 +263,8 @@ func (r *run) received(s os.Signal) {
 		if r.result.Stopped == 0 {
 			r.result.Stopped = sig
 		}
-		if r.control.stopped && r.lease.Check() == nil {
-			r.command.signal(syscall.SIGCONT) // else it would never receive it
+		if r.lease.Check() == nil {
+			r.command.signal(syscall.SIGCONT) // a stopped one would never receive it; that it stopped may not be known yet
 		}
 	}
 }

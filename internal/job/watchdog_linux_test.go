@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -94,6 +95,38 @@ func TestAnotherWatchdogTakesThePlaceOfOneThatWasKilled(t *testing.T) {
 		t.Error("the command was ended")
 	}
 	r.signal(syscall.SIGKILL)
+	awaitDead(t, pids...)
+}
+
+func TestAWatchdogThatHasNotYetStartedWhenWeAreKilledEndsTheCommand(t *testing.T) {
+	t.Parallel()
+	r := begin(t, nil, "sh", "-c", family)
+	pids := r.members()
+	children := func() (all []string) {
+		lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", r.cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range lists {
+			text, _ := os.ReadFile(list) // the thread may have ended
+			all = append(all, strings.Fields(string(text))...)
+		}
+		return all
+	}
+	known := children()
+	kill(t, syscall.SIGKILL, r.watchdog())
+	next := 0
+	for bound := time.Now().Add(longEnough); next == 0 && time.Now().Before(bound); {
+		for _, pid := range children() {
+			if !slices.Contains(known, pid) {
+				next, _ = strconv.Atoi(pid)
+			}
+		}
+	}
+	kill(t, syscall.SIGSTOP, next)
+	r.signal(syscall.SIGKILL)
+	awaitDead(t, pids[0]) // by the kernel
+	kill(t, syscall.SIGCONT, next)
 	awaitDead(t, pids...)
 }
 

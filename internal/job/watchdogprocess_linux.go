@@ -14,6 +14,10 @@ import (
 // lastTries is the time for which a watchdog sends KILL to processes that do not end.
 const lastTries = 10 * time.Second
 
+// nextLook is the pause after which a watchdog looks again for processes after the kill instant. A command that our parent
+// started late, under a renewed lease, has a later instant then.
+const nextLook = 100 * time.Millisecond
+
 // watched is what a watchdog ends.
 type watched struct {
 	group  int
@@ -44,15 +48,13 @@ func Watchdog() (code int, was bool) {
 	if err != nil {
 		return 1, true
 	}
-	if _, err := unix.Write(readyDescriptor, []byte{1}); err != nil {
-		return 1, true
-	}
+	_, _ = unix.Write(readyDescriptor, []byte{1}) // it fails if our parent has ended: awaitEnd reports that
 	_ = unix.Close(readyDescriptor)
 	for {
 		deadline := word.get()
 		if bootTime() >= deadline {
 			w.endAll()
-			deadline = 0 // disarms the timer: only our parent's end is awaited now
+			deadline = bootTime() + nextLook
 		}
 		if ended, err := awaitEnd(timer, deadline); ended || err != nil {
 			w.endAll()
