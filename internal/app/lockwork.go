@@ -200,7 +200,7 @@ func (w *work) work(ctx context.Context, l *coord.Lease) (job.Result, error) {
 	env := &w.p.env
 	o := job.Options{
 		Args: w.command, Env: env.Environ, Name: w.request.Target.Ref.Name, Owner: l.Owner(), Fence: l.Fence(),
-		Grace: w.grace, Folder: w.p.settings.stateFolder(), Say: w.say,
+		Grace: w.grace, Folder: w.p.settings.stateFolder(), Say: w.say, KeepLinks: !w.backend.RunsOut,
 	}
 	o.Stdin, _ = env.Stdin.(*os.File)
 	o.Stdout, _ = env.Stdout.(*os.File)

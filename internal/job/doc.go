@@ -29,7 +29,8 @@
 //
 // A second process of this program kills the command at the kill instant, also if this process is stopped then, and as
 // soon as this process has ended in whatever way. It finds the processes by their group and by COORDTOP_DEADLINE_FILE
-// in their environment. The main function calls Watchdog before anything else. If the watchdog is killed, another one is
+// in their environment. With KeepLinks it has our connections, so that the server does not see our end before the
+// command is dead. The main function calls Watchdog before anything else. If the watchdog is killed, another one is
 // started at once (it takes 25 ms); if that fails, the command is ended. The kill instant is in memory that both share,
 // on the boot-time clock. It counts from the sending of the request that confirmed the lease, so that it is right even if
 // all processes were stopped meanwhile.

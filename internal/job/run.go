@@ -35,6 +35,9 @@ type Options struct {
 	Fence       uint64        // 0: none
 	Grace       time.Duration // the time between TERM and KILL when trust ends; 0: KILL alone
 
+	// KeepLinks reports whether the server gives the lease away when our connection ends. The watchdog then keeps our
+	// connections open until the command is dead, if we are killed.
+	KeepLinks bool
 	// Folder is a private folder for the deadline file, used if XDG_RUNTIME_DIR has no place for it.
 	Folder string
 	// Say receives a sentence for people. It must not block for long: the command's signals wait for it.
@@ -121,12 +124,15 @@ func (r *run) start(ctx context.Context) (err error) {
 	if r.group, err = newGroup(); err != nil {
 		return fmt.Errorf("making a process group: %w", err)
 	}
-	if r.dog, err = newWatchdog(r.group, r.file.path); err != nil {
+	if r.dog, err = newWatchdog(r.group, r.file.path, r.o.KeepLinks); err != nil {
 		return err
 	}
 	r.dog.set(r.ends.kill)
 	if r.watches, err = r.dog.start(ctx); err != nil {
 		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if err := r.lease.Check(); err != nil {
 		r.result.Lost = err

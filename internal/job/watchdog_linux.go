@@ -33,12 +33,13 @@ const watchdogPatience = 5 * time.Second
 type watchdog struct {
 	word       *deadlineWord
 	args       []string
+	keepLinks  bool     // see Options
 	life, ours *os.File // a pipe; nobody writes to it, and only we have the end to write, ours
 }
 
 // newWatchdog makes what a watchdog needs. The caller must close it.
-func newWatchdog(g *group, deadlineFile string) (w *watchdog, err error) {
-	w = &watchdog{args: []string{watchdogName, strconv.Itoa(g.id), deadlineFile}}
+func newWatchdog(g *group, deadlineFile string, keepLinks bool) (w *watchdog, err error) {
+	w = &watchdog{keepLinks: keepLinks, args: []string{watchdogName, strconv.Itoa(g.id), deadlineFile}}
 	if w.life, w.ours, err = os.Pipe(); err != nil {
 		return nil, err
 	}
@@ -61,6 +62,12 @@ func (w *watchdog) start(ctx context.Context) (*watching, error) {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args, cmd.Dir, cmd.Env = w.args, "/", []string{subprocess.Mark()} // no secret of our environment
 	cmd.ExtraFiles = []*os.File{w.word.file, w.life, sent}
+	if w.keepLinks {
+		for _, link := range links() {
+			defer link.Close()
+			cmd.ExtraFiles = append(cmd.ExtraFiles, link)
+		}
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := errors.Join(cmd.Start(), sent.Close()); err != nil {
 		return nil, fmt.Errorf("starting the watchdog: %w", err)

@@ -12,7 +12,7 @@ type watchdog struct{}
 
 type watching struct{ died chan struct{} }
 
-func newWatchdog(*group, string) (*watchdog, error) { return &watchdog{}, nil }
+func newWatchdog(*group, string, bool) (*watchdog, error) { return &watchdog{}, nil }
 
 func (w *watchdog) set(time.Duration) {}
 
