@@ -170,6 +170,19 @@ func (h *kept) workedSoFar() []string {
 	return h.worked()
 }
 
+func TestASignalDuringAHookStartsNoCommand(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	h := runsUnder(t, "", "elect", "--on-won", "echo hook >&2; exec sleep 60", server.URL()+"?election=primary", "--", "echo", "in")
+	h.says("hook")
+	h.signals(syscall.SIGTERM)
+	h.ends(143)
+	if h.out.String() != "" {
+		t.Errorf("it printed %s", h.out)
+	}
+	gone(t, writer(t, server.Addr()), "primary")
+}
+
 func TestAStateFolderThatCannotBeWrittenStopsNoLock(t *testing.T) {
 	t.Parallel()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})

@@ -266,7 +266,11 @@ func (w *work) end(r job.Result, err error) error {
 	case r.Code != 0:
 		return &ending{r.Code, err}
 	case signalled:
-		return &ending{signal.exitCode(), fmt.Errorf("%s: ended by a signal (%v) before it was ours", w.name, signal.signal)}
+		before := "it was ours"
+		if w.owner.ID != "" {
+			before = "the command started"
+		}
+		return &ending{signal.exitCode(), fmt.Errorf("%s: ended by a signal (%v) before %s", w.name, signal.signal, before)}
 	case errors.Is(err, underlease.ErrMissed) && w.conflictExit == 0:
 		return &ending{}
 	case errors.Is(err, underlease.ErrMissed):
