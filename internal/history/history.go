@@ -13,13 +13,14 @@ import (
 
 // Reasons why a recording cannot be used, in addition to errors of the file system.
 var (
-	ErrNewer   = errors.New("it was made by a newer coordtop")
-	ErrDamaged = errors.New("it is damaged")
-	ErrForeign = errors.New("it is not a recording of coordtop")
-	ErrNothing = errors.New("nothing is recorded for this time")
-	ErrMoved   = errors.New("it was renamed, replaced or removed; the recording goes on in another file")
-	ErrBusy    = errors.New("another coordtop records into it")
-	ErrDropped = errors.New("this part of it was dropped while it was read: try again")
+	ErrNewer      = errors.New("it was made by a newer coordtop")
+	ErrDamaged    = errors.New("it is damaged")
+	ErrForeign    = errors.New("it is not a recording of coordtop")
+	ErrNothing    = errors.New("nothing is recorded for this time")
+	ErrMoved      = errors.New("it was renamed, replaced or removed; the recording goes on in another file")
+	ErrBusy       = errors.New("another coordtop records into it")
+	ErrSuperseded = errors.New("another recorder has taken over")
+	ErrDropped    = errors.New("this part of it was dropped while it was read: try again")
 )
 
 // UsualKeep is the age up to which a recording is kept if the config does not name another.

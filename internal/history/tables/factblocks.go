@@ -93,7 +93,7 @@ func (t *Tx) load() {
 	t.w.recent, t.w.known = recent{place: map[termKey]int{}}, map[uint64]*knownLane{}
 	t.loadLanes()
 	var body []byte
-	last := "(select id, terms from body order by id desc limit ?)"
+	last := "(select id, terms from body order by id desc limit ?) b"
 	t.each("select terms from "+last+" order by id", []any{hueBlocks}, []any{&body}, func() {
 		for _, f := range t.decoded(body) {
 			t.w.knownLane(f.Lane).owned(&f.Term)

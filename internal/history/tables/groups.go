@@ -42,17 +42,22 @@ func (w *Writer) write(t *Tx, b *history.Batch) openGroup {
 	}
 	if b.Count > 0 {
 		t.exec("insert into tail(gop, first, start, until, body) values(?,?,?,?,?)", g.id, g.length, from, to, b.Inputs)
-		g.length += int64(len(b.Inputs))
-		g.pieces = append(g.pieces[:len(g.pieces):len(g.pieces)], b.Inputs...)
-		if g.until = sources.Later(g.until, b.Span.To); g.opened.IsZero() {
-			g.opened = b.Span.From
-		}
+		g.add(b.Inputs, b.Span.From, b.Span.To)
 		t.exec("update gop set until = ? where id = ?", to, g.id)
 	}
 	if len(g.pieces) >= chunkBytes || !g.opened.IsZero() && b.Span.To.Sub(g.opened) >= chunkAge {
 		t.pack(&g)
 	}
 	return g
+}
+
+// add appends a piece that begins at the length of the group.
+func (g *openGroup) add(piece []byte, from, to time.Time) {
+	g.length += int64(len(piece))
+	g.pieces = append(g.pieces[:len(g.pieces):len(g.pieces)], piece...)
+	if g.until = sources.Later(g.until, to); g.opened.IsZero() {
+		g.opened = from
+	}
 }
 
 // pack replaces the tails of the group with one compressed chunk.
@@ -74,10 +79,11 @@ func (w *Writer) gather() error {
 		t.each("select gop, first, start, until, body from tail order by id", nil, []any{&id, &first, &start, &until, &body}, func() {
 			g := left[id]
 			if g == nil {
-				g = &openGroup{id: id, opened: time.Unix(0, start)}
+				g = &openGroup{id: id}
 				left[id] = g
 			}
-			g.pieces, g.length, g.until = append(g.pieces, body...), first+int64(len(body)), time.Unix(0, until)
+			g.length = first
+			g.add(body, time.Unix(0, start), time.Unix(0, until))
 		})
 		for _, g := range left {
 			t.pack(g)

@@ -133,7 +133,7 @@ const summedTerms = 500_000
 func (q *Query) sum(ctx context.Context, window period, all *everything) (sums []lane.Sum) {
 	terms := 0
 	if q.Blocks {
-		q.Each(ctx, "select coalesce(sum(terms), 0) from block where start < ? and until >= ?", []any{window.to, window.from}, []any{&terms}, func() {})
+		q.Each(ctx, "select cast(coalesce(sum(terms), 0) as bigint) from block where start < ? and until >= ?", []any{window.to, window.from}, []any{&terms}, func() {})
 	}
 	for some := range slices.Chunk(all.lanes, max(len(all.lanes)/(terms/summedTerms+1), 1)) {
 		found := q.terms(ctx, some, window, all.dark)

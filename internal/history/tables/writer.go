@@ -75,11 +75,15 @@ func (w *Writer) Tx(f func(*Tx) error) error {
 // Before returns the time of the last write of the previous run; zero in the first run.
 func (w *Writer) Before() time.Time { return at(w.before) }
 
-// Begin begins a run. number, if not nil, returns its number; otherwise the store chooses it.
+// Begin begins a run. number, if not nil, decides whether it may begin, and returns its number; otherwise the store
+// chooses it.
 func (w *Writer) Begin(run history.Run, number func(*Tx) int64) error {
 	w.run = run
 	began := run.From.UnixNano()
 	err := w.Tx(func(t *Tx) error {
+		if number != nil {
+			w.run.ID = number(t)
+		}
 		t.query("select last from run order by id desc limit 1", nil, &w.before)
 		w.before = min(w.before, began) // the clock may have been set back
 		t.exec("update lane set gone = ? where gone is null", w.before)
@@ -94,7 +98,6 @@ func (w *Writer) Begin(run history.Run, number func(*Tx) int64) error {
 		if number == nil {
 			w.run.ID = t.insert("insert into run("+columns+"values("+values, args...)
 		} else {
-			w.run.ID = number(t)
 			t.exec("insert into run(id, "+columns+"values(?,"+values, append([]any{w.run.ID}, args...)...)
 		}
 		return t.Err
@@ -123,6 +126,25 @@ func (w *Writer) Write(b *history.Batch) error {
 	if err == nil {
 		w.group = g
 		w.run.To = sources.Later(w.run.To, b.Span.To)
+	}
+	return err
+}
+
+// Resume reads the open group of the run from the store, after a Write that reported an error had been committed.
+func (w *Writer) Resume() error {
+	g := openGroup{}
+	err := w.Tx(func(t *Tx) error {
+		t.query("select id, coalesce((select max(first + size) from chunk where gop = g.id), 0) from gop g where run = ? order by id desc limit 1", []any{w.run.ID}, &g.id, &g.length)
+		var first, start, until int64
+		var body []byte
+		t.each("select first, start, until, body from tail where gop = ? order by first", []any{g.id}, []any{&first, &start, &until, &body}, func() {
+			g.length = first
+			g.add(body, time.Unix(0, start), time.Unix(0, until))
+		})
+		return t.Err
+	})
+	if err == nil {
+		w.group = g
 	}
 	return err
 }

@@ -1,0 +1,165 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/lazy"
+	"coordtop/internal/ground/pgwire"
+	"coordtop/internal/history"
+	"coordtop/sources"
+	"coordtop/sources/tape"
+)
+
+// Options describe a store.
+type Options struct {
+	Address string // postgres://user@host:port/database, or what libpq takes
+	Schema  string // "": coordtop. Groups of recorders that see different servers have a schema each
+
+	// Password returns the password; nil: it is in Address, or in a file of libpq.
+	Password func(context.Context) (string, error)
+
+	Keep time.Duration // for everything except the list of runs; 0: 30 days
+	Size int64         // most bytes; 0: no bound
+
+	// Supersede takes over from a recorder that still writes, because an election decided so. Otherwise Begin returns
+	// history.ErrBusy then.
+	Supersede bool
+}
+
+// schemaName matches the names that need no quotes.
+var schemaName = lazy.Regexp(`^[a-z_][a-z0-9_]{0,40}$`)
+
+func (o Options) schema() string {
+	if o.Schema == "" {
+		return "coordtop"
+	}
+	return o.Schema
+}
+
+// Place names the store for people, without a password: host, database and schema.
+func (o Options) Place() string {
+	c, _, err := pgwire.Parse(o.Address)
+	if err != nil {
+		return "the store"
+	}
+	return (&url.URL{Scheme: "postgres", Host: strings.Join(pgwire.Hosts(c), ","), Path: "/" + c.Database}).String() + " " + o.schema()
+}
+
+// connectTimeout bounds making a connection.
+const connectTimeout = 10 * time.Second
+
+// connect opens a connection. It leaves nothing in a server session: a pooler may give the session to others after each
+// transaction.
+func (o Options) connect(ctx context.Context) (*pgconn.PgConn, error) {
+	if !schemaName().MatchString(o.schema()) {
+		return nil, fmt.Errorf("the schema %q: use a name of small letters, digits and _", o.schema())
+	}
+	parsed, _, err := pgwire.Parse(o.Address)
+	if err != nil {
+		return nil, err
+	}
+	if o.Password != nil {
+		if parsed.Password, err = o.Password(ctx); err != nil {
+			return nil, err
+		}
+	}
+	parsed.RuntimeParams["application_name"] = "coordtop history"
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	conn, err := pgconn.ConnectConfig(ctx, parsed)
+	if err != nil {
+		return nil, explained(o, err)
+	}
+	return conn, nil
+}
+
+// begin begins a transaction in the schema of the store. more is a further statement, whose first row it returns.
+func (o Options) begin(ctx context.Context, conn *pgconn.PgConn, mode, more string) (row []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	text := fmt.Sprintf("begin isolation level %s; set local search_path = %s, pg_catalog; set local statement_timeout = %d; set local lock_timeout = %d; set local timezone = 'UTC'; %s",
+		mode, o.schema(), statementTimeout.Milliseconds(), lockTimeout.Milliseconds(), more)
+	results, err := conn.Exec(ctx, text).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	if last := results[len(results)-1]; len(last.Rows) > 0 {
+		for _, v := range last.Rows[0] {
+			row = append(row, string(v))
+		}
+	}
+	return row, nil
+}
+
+// Modes of a transaction.
+const (
+	writing = "read committed"
+	reading = "repeatable read read only"
+)
+
+// rollback ends a transaction after an error. A connection that does not answer is closed.
+func rollback(conn *pgconn.PgConn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if _, err := conn.Exec(ctx, "rollback").ReadAll(); err != nil {
+		_ = conn.Close(ctx) // the error of the transaction is the one that counts
+	}
+}
+
+// Codes of the server that have a sentence of their own.
+var sentences = map[string]string{
+	"28P01": "the password is wrong: set history.password_env to a variable that has it",
+	"28000": "this user may not log in: see coordtop help team",
+	"3D000": "this database does not exist: create it, or change history.url",
+	"3F000": "there is no recording of coordtop: start coordtop record once as the role that owns the schema, see coordtop help team",
+	"42P01": "there is no recording of coordtop: start coordtop record once as the role that owns the schema, see coordtop help team",
+	"42501": "this user may not do that there: grant it the role of a writer, a member or a reader, see coordtop help team",
+	"25006": "the server is read-only: it may be a standby, so point history.url to the primary",
+	"53100": "the disk of the server is full: make room there",
+	"55P03": "somebody else has locked its tables for long: look for long transactions in pg_stat_activity",
+	"57014": "the server was too slow, and ended the statement",
+}
+
+// explained adds the place to an error, and translates those of the server to sentences and sentinels.
+func explained(o Options, err error) error {
+	if err == nil || errors.Is(err, history.ErrNewer) || errors.Is(err, history.ErrSuperseded) || errors.Is(err, history.ErrBusy) || errors.Is(err, history.ErrNothing) {
+		return err
+	}
+	doing := "the store " + o.Place()
+	switch {
+	case errors.Is(err, tape.ErrNewerRecording):
+		return fmt.Errorf("%s: %w", doing, history.ErrNewer)
+	case errors.Is(err, sources.ErrRecording), errors.Is(err, history.ErrDamaged):
+		return fmt.Errorf("%s: %w: %w", doing, history.ErrDamaged, err)
+	}
+	said, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok { // it names the user and the address
+			err = failure.With(errors.New("cannot connect: "+pgwire.Line(connect.Unwrap().Error())), err)
+		}
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	text, known := sentences[said.Code]
+	if !known {
+		return fmt.Errorf("%s: %w", doing, &pgwire.Reply{PgError: said})
+	}
+	sentence := errors.New(doing + ": " + text)
+	switch said.Code {
+	case "3F000", "42P01":
+		return failure.With(sentence, history.ErrNothing)
+	case "42501", "25006":
+		return failure.With(sentence, syscall.EACCES)
+	case "53100":
+		return failure.With(sentence, syscall.ENOSPC)
+	}
+	return failure.With(sentence, err)
+}

@@ -1,0 +1,31 @@
+// Package postgres stores a recording (see package history) in a schema of a Postgres database, which a team shares.
+//
+// It may import internal/history, internal/history/tables, sources, sources/tape, internal/ground/failure, internal/ground/lazy,
+// internal/ground/pgwire.
+//
+// # The tables
+//
+// The tables of package sqlite have the same names and columns, and package tables writes and reads them. Beside them
+// stand, for SQL and dashboards:
+//
+//   - term, event: the same terms and events as rows, in a partition for each day by UTC.
+//   - runs, primitives, terms, gaps, events, actions, unobserved: views with names and times that people read.
+//   - audit, note, acknowledgement, mute: what members write. The server sets "who" to the user of the session.
+//   - store: the version of the schema, the incarnation, and the number of the present run.
+//
+// In a text a zero byte, and each byte that is not UTF-8, is written as \x and two digits, and a backslash as two.
+//
+// # One writer
+//
+// Each transaction of a [Writer] locks the row of store against another run that begins, and ends with
+// history.ErrSuperseded if its run is not the present one. A Write that is repeated has no effect. Begin returns
+// history.ErrBusy while another run writes, unless an election has decided ([Options].Supersede).
+//
+// Each Write announces itself in the same transaction: NOTIFY with the name of the schema as the channel, and with run
+// and number of the Write, such as "3:1207".
+//
+// # Poolers
+//
+// Reading and writing work through a pooler in transaction mode. A transaction sets what it needs with SET LOCAL; there
+// are no named prepared statements, no session settings and no LISTEN.
+package postgres

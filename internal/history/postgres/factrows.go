@@ -1,0 +1,142 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"time"
+
+	"coordtop/internal/history/tables"
+	"coordtop/sources"
+	"coordtop/sources/tape"
+)
+
+// partitioned are the tables that have a partition for each day, by UTC.
+var partitioned = []string{"term", "event"}
+
+const (
+	day       = 24 * time.Hour
+	dayFormat = "20060102"
+)
+
+// beyond bounds the days after now that get a partition: a server with a wrong clock could name any.
+const beyond = 2 * day
+
+// rows stores terms and events also as rows, for SQL. Those of days that are dropped, or far in the future, are left
+// out.
+func (w *Writer) rows(t *tables.Tx, terms []tape.TermFact, events []tape.EventFact) {
+	now := time.Now()
+	run := w.Run()
+	first, last := now.Add(-w.keep()), sources.Later(now, sources.Later(run.From, run.To)).Add(beyond)
+	if run.From.Before(first) { // a recording that is copied
+		first = run.From.Add(-day)
+	}
+	within := func(at time.Time) bool { return at.After(first) && at.Before(last) }
+	w.termRows(t, terms, within)
+	w.eventRows(t, events, within)
+}
+
+// columns collects the values of rows, one slice for each column.
+type termColumns struct {
+	lane, key, run, startWithin, untilWithin               []int64
+	start                                                  []time.Time
+	until                                                  []time.Time // zero: it runs
+	owner, label, fence, startKnown, untilKnown, causeWord []string
+}
+
+func (w *Writer) termRows(t *tables.Tx, terms []tape.TermFact, within func(time.Time) bool) {
+	type key struct {
+		lane       uint64
+		start, own int64
+	}
+	last := map[key]int{} // a statement may write a row only once
+	for i := range terms {
+		f := &terms[i]
+		last[key{f.Lane, f.Start.At.UnixMicro(), hashed(f.Owner.ID)}] = i
+	}
+	var c termColumns
+	for i := range terms {
+		f := &terms[i]
+		if own := hashed(f.Owner.ID); within(f.Start.At) && last[key{f.Lane, f.Start.At.UnixMicro(), own}] == i {
+			w.partition(t, f.Start.At)
+			c.add(f, own)
+		}
+	}
+	if len(c.lane) == 0 {
+		return
+	}
+	t.Change(context.Background(), "insert into term(lane, start, key, owner, label, fence, until, start_known, until_known, start_within_us, until_within_us, cause, run)"+
+		" select a, b, c, d, e, f::numeric, g, h, i, j, k, l, m from unnest(?::bigint[], ?::timestamptz[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::bigint[]) as u(a, b, c, d, e, f, g, h, i, j, k, l, m)"+
+		" on conflict(lane, start, key) do update set until = excluded.until, until_known = excluded.until_known, until_within_us = excluded.until_within_us, cause = excluded.cause, label = excluded.label, fence = excluded.fence, run = excluded.run",
+		c.lane, c.start, c.key, c.owner, c.label, c.fence, c.until, c.startKnown, c.untilKnown, c.startWithin, c.untilWithin, c.causeWord, c.run)
+}
+
+func (c *termColumns) add(f *tape.TermFact, own int64) {
+	c.lane, c.key, c.run, c.start = append(c.lane, int64(f.Lane)), append(c.key, own), append(c.run, int64(f.Run)), append(c.start, f.Start.At)
+	c.startWithin = append(c.startWithin, f.Start.At.Sub(f.Start.Earliest()).Microseconds())
+	c.owner, c.label = append(c.owner, f.Owner.ID), append(c.label, f.Owner.Label)
+	c.fence, c.startKnown = append(c.fence, strconv.FormatUint(f.Owner.Fence, 10)), append(c.startKnown, f.Start.How.String())
+	var until time.Time
+	var within time.Duration
+	known, cause := "", ""
+	if f.End.How != sources.Unknown {
+		until, within, known, cause = f.End.At, f.End.At.Sub(f.End.Earliest()), f.End.How.String(), f.Cause.String()
+	}
+	c.until, c.untilWithin = append(c.until, until), append(c.untilWithin, within.Microseconds())
+	c.untilKnown, c.causeWord = append(c.untilKnown, known), append(c.causeWord, cause)
+}
+
+func (w *Writer) eventRows(t *tables.Tx, events []tape.EventFact, within func(time.Time) bool) {
+	var run, seq, lane []int64
+	var at []time.Time
+	var kind, owner, previous, cause, known, scope, detail []string
+	for i := range events {
+		e := &events[i]
+		if !within(e.At) {
+			continue
+		}
+		w.partition(t, e.At)
+		run, seq, lane, at = append(run, int64(e.Run)), append(seq, int64(e.Seq)), append(lane, int64(e.Lane)), append(at, e.At)
+		why := ""
+		if e.Cause != sources.CauseUnknown {
+			why = e.Cause.String()
+		}
+		kind, cause, known = append(kind, e.Kind.String()), append(cause, why), append(known, e.How.String())
+		owner, previous = append(owner, e.Owner.Name()), append(previous, e.Previous.Name())
+		scope, detail = append(scope, e.Scope), append(detail, e.Detail)
+	}
+	if len(run) == 0 {
+		return
+	}
+	t.Change(context.Background(), "insert into event(run, seq, at, lane, kind, owner, previous, cause, known, scope, detail) select * from"+
+		" unnest(?::bigint[], ?::bigint[], ?::timestamptz[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[]) on conflict do nothing",
+		run, seq, at, lane, kind, owner, previous, cause, known, scope, detail)
+}
+
+// hashed identifies an owner in a key, which must be short.
+func hashed(owner string) int64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(owner)) // it returns no error
+	return int64(h.Sum64())
+}
+
+// partition makes the partitions of a day if they are missing. Making a table first and then attaching it does not wait
+// for readers.
+func (w *Writer) partition(t *tables.Tx, at time.Time) {
+	ctx := context.Background()
+	if w.days == nil {
+		w.days = map[string]bool{}
+		var name string
+		t.Each(ctx, "select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent where p.relname = 'event' and p.relnamespace = (select oid from pg_namespace where nspname = current_schema())",
+			nil, []any{&name}, func() { w.days[name[len("event_"):]] = true })
+	}
+	from := at.UTC().Truncate(day)
+	if name := from.Format(dayFormat); !w.days[name] {
+		w.days[name] = true
+		for _, table := range partitioned {
+			t.Change(ctx, fmt.Sprintf("create table %s_%s (like %[1]s including all)", table, name))
+			t.Change(ctx, fmt.Sprintf("alter table %s attach partition %[1]s_%s for values from ('%s') to ('%s')", table, name, from.Format(time.RFC3339), from.Add(day).Format(time.RFC3339)))
+		}
+	}
+}

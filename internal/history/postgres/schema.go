@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/internal/history"
+)
+
+// The version of the schema, and the lowest version that can read our tables.
+const (
+	version = 1
+	readers = 1
+)
+
+//go:embed schema.sql
+var first string
+
+// steps brings a schema from version n to n+1.
+func steps() []string { return []string{first} }
+
+// versionOf reads the version of the schema; 0: there are no tables.
+func versionOf(ctx context.Context, s statements, schema string) (has, reads int, err error) {
+	found := false
+	err = s.Each(ctx, "select exists(select 1 from pg_class where relnamespace = (select oid from pg_namespace where nspname = ?) and relname = 'store')", []any{schema}, []any{&found}, func() {})
+	if err == nil && found {
+		err = s.Each(ctx, "select version, readers from store", nil, []any{&has, &reads}, func() {})
+	}
+	return has, reads, err
+}
+
+// migrate makes the tables, or brings them to our version, in one transaction. For newer tables it returns
+// history.ErrNewer.
+func (o Options) migrate(ctx context.Context, conn *pgconn.PgConn) (err error) {
+	s := statements{conn: conn}
+	for _, changes := range []bool{false, true} { // most often the first, which changes nothing, is enough
+		more := "select 1"
+		if changes {
+			more = fmt.Sprintf("select pg_advisory_xact_lock(hashtext('coordtop %s'))", o.schema())
+		}
+		if _, err = o.begin(ctx, conn, writing, more); err != nil {
+			break
+		}
+		var has int
+		if has, _, err = versionOf(ctx, s, o.schema()); err != nil {
+			break
+		}
+		if has >= version || changes {
+			if err = o.step(ctx, conn, s, has); err == nil {
+				err = s.commit()
+			}
+			break
+		}
+		rollback(conn)
+	}
+	if err != nil {
+		rollback(conn)
+	}
+	return err
+}
+
+func (o Options) step(ctx context.Context, conn *pgconn.PgConn, s statements, has int) error {
+	if has == version {
+		return nil
+	}
+	if has > version {
+		return fmt.Errorf("the store %s: %w: update this coordtop, or set history.url to another database", o.Place(), history.ErrNewer)
+	}
+	var text strings.Builder
+	if has == 0 {
+		exists := false
+		if err := s.Each(ctx, "select exists(select 1 from pg_namespace where nspname = ?)", []any{o.schema()}, []any{&exists}, func() {}); err != nil {
+			return err
+		}
+		if !exists {
+			fmt.Fprintf(&text, "create schema %s; set local search_path = %[1]s, pg_catalog; ", o.schema())
+		}
+	}
+	for _, step := range steps()[has:] {
+		text.WriteString(step)
+	}
+	if has == 0 {
+		fmt.Fprintf(&text, "insert into store values(0, %d, %d, md5(random()::text || clock_timestamp()::text)::uuid, 0)", version, readers)
+	} else {
+		fmt.Fprintf(&text, "update store set version = %d, readers = %d", version, readers)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, err := conn.Exec(ctx, text.String()).ReadAll()
+	return err
+}

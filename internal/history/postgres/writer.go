@@ -1,0 +1,161 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/internal/history"
+	"coordtop/internal/history/tables"
+)
+
+// Writer writes one run to a store. One goroutine uses it. After an error that is neither history.ErrSuperseded nor
+// fs.ErrClosed, the same Write may be repeated: if it had been committed, it has no effect.
+type Writer struct {
+	o    Options
+	conn *pgconn.PgConn // nil: it must be opened again
+	*tables.Writer
+	days map[string]bool // that have partitions; nil: they must be read
+
+	run     int64 // 0: it has not begun
+	writes  int64 // number of the last Write
+	writing int64 // number of the Write that is under way; 0: another transaction
+	closed  bool
+}
+
+// alive is the time after its last write, by the clock of the server, during which a run counts as recording. A
+// recorder writes at least every 1.1 s.
+const alive = 5 * time.Second
+
+// errWritten reports that a Write was committed before.
+var errWritten = errors.New("it was written already")
+
+// Begin opens the store, makes its tables if they are missing, and begins a run. The error wraps history.ErrBusy if
+// another process records into it, unless Supersede is set, and history.ErrNewer if it must not be written to.
+func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
+	conn, err := o.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{o: o, conn: conn}
+	w.Writer = tables.New(tables.Options{Transact: w.transact, Rows: w.rows})
+	if err = o.migrate(ctx, conn); err == nil {
+		err = w.Writer.Begin(run, w.number)
+	}
+	if err != nil {
+		return nil, errors.Join(explained(o, err), w.shut())
+	}
+	return w, nil
+}
+
+// number decides whether a run may begin, and returns its number. The row of the store is locked.
+func (w *Writer) number(t *tables.Tx) (id int64) {
+	var host string
+	var pid int64
+	ctx := context.Background()
+	t.Each(ctx, "select host, pid from run where id = (select run from store) and ended is null and wrote > clock_timestamp() - ?::bigint * interval '1 second'", []any{int64(alive / time.Second)}, []any{&host, &pid}, func() {
+		if !w.o.Supersede {
+			t.Err = fmt.Errorf("%s: %w: process %d on %s", w.o.Place(), history.ErrBusy, pid, host)
+		}
+	})
+	t.Each(ctx, "update store set run = run + 1 returning run", nil, []any{&id}, func() {})
+	w.run = id
+	return id
+}
+
+// transact runs f in one transaction, in which the run of the Writer is the present one.
+func (w *Writer) transact(f func(tables.Database) error) (err error) {
+	ctx := context.Background()
+	if w.closed {
+		return fs.ErrClosed
+	}
+	if w.conn == nil || w.conn.IsClosed() {
+		if w.conn, err = w.o.connect(ctx); err != nil {
+			return err
+		}
+	}
+	fence := "select run from store for update"
+	if w.run != 0 {
+		fence = fmt.Sprintf("select s.run, r.writes from store s, run r where r.id = %d for share of s", w.run)
+	}
+	row, err := w.o.begin(ctx, w.conn, writing, fence)
+	s := statements{conn: w.conn, queue: &pgconn.Batch{}}
+	if err == nil {
+		err = w.present(row)
+	}
+	if w.writing == 0 {
+		s.queue = nil
+	}
+	if err == nil {
+		err = f(s)
+	}
+	if err == nil && w.writing != 0 {
+		_, _ = s.Change(ctx, "update run set wrote = clock_timestamp(), writes = ? where id = ?", w.writing, w.run)
+		_, err = s.Change(ctx, "select pg_notify(?, ?)", w.o.schema(), fmt.Sprintf("%d:%d", w.run, w.writing))
+	}
+	if err == nil {
+		err = s.commit()
+	}
+	if err != nil {
+		w.days = nil
+		rollback(w.conn)
+	}
+	return explained(w.o, err)
+}
+
+// present checks the row that the fence of a transaction returned.
+func (w *Writer) present(row []string) error {
+	if w.run == 0 && len(row) == 1 {
+		return nil
+	}
+	if len(row) != 2 || row[0] != strconv.FormatInt(w.run, 10) {
+		return fmt.Errorf("%s: %w", w.o.Place(), history.ErrSuperseded)
+	}
+	if w.writing != 0 && row[1] == strconv.FormatInt(w.writing, 10) {
+		return errWritten
+	}
+	return nil
+}
+
+// Write stores b, see record.Output.
+func (w *Writer) Write(b *history.Batch) error {
+	w.writing = w.writes + 1
+	err := w.Writer.Write(b)
+	w.writing = 0
+	if errors.Is(err, errWritten) {
+		err = w.Resume()
+	}
+	if err == nil {
+		w.writes++
+	}
+	return err
+}
+
+// Note returns a sentence about something unusual; "" if nothing is unusual.
+func (w *Writer) Note() string { return "" }
+
+// Close ends the run, if it is still the present one, and closes the connection. Close may be called again.
+func (w *Writer) Close() (err error) {
+	if w.closed {
+		return nil
+	}
+	if err = w.End(); errors.Is(err, history.ErrSuperseded) {
+		err = nil
+	}
+	return errors.Join(err, w.shut())
+}
+
+func (w *Writer) shut() error {
+	w.closed = true
+	if w.conn == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return w.conn.Close(ctx)
+}
