@@ -1,6 +1,7 @@
 package app
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +41,9 @@ func enqueued(t *testing.T, url string, queue, owners func() int, release func()
 	h.line(5, "resigning")
 	h.line(6, "resigned")
 	h.ends(0)
+	if text := h.errs.String(); strings.Contains(text, "did not arrive") { // nobody had asked for it yet
+		t.Errorf("it says %s", text)
+	}
 }
 
 // released returns a function that releases a lease of another.

@@ -166,11 +166,8 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 		if doubt := row.MaybeMisspelt(); doubt != "" {
 			fmt.Fprintf(p.env.Stderr, "coordtop: %s: %s\n", format.Clean(row.Name, 100), doubt)
 		}
-		switch campaigns, election := cmd.Name() == "campaign", row.Kind == sources.KindElection; {
-		case election && !campaigns:
-			return fmt.Errorf("%w: it is an election: coordtop campaign leads it", operate.ErrNotPossible)
-		case campaigns && !election:
-			return fmt.Errorf("%w: it is no election: coordtop acquire owns it", operate.ErrNotPossible)
+		if err := checkKind(row.Kind, cmd.Name() == "campaign", "campaign", "acquire"); err != nil {
+			return err
 		}
 		if source.Protect {
 			if err := op.Arm(source.Name, source.Name); err != nil {
@@ -185,6 +182,18 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 			},
 		}, action.Request{Verb: verb, Mode: mode, Permits: o.permits, Limit: o.limit, Wait: o.wait, Data: []byte(o.data), Reason: o.reason, Session: session, Ephemeral: o.ephemeral})
 	})
+}
+
+// checkKind returns an error if a command that leads met no election, or another an election. leads and owns are the
+// commands for the two.
+func checkKind(kind sources.Kind, leading bool, leads, owns string) error {
+	switch election := kind == sources.KindElection; {
+	case election && !leading:
+		return fmt.Errorf("%w: it is an election: coordtop %s leads it", operate.ErrNotPossible, leads)
+	case leading && !election:
+		return fmt.Errorf("%w: it is no election: coordtop %s owns it", operate.ErrNotPossible, owns)
+	}
+	return nil
 }
 
 // claims returns what the flags ask of a claim on Postgres, or why the source cannot do that.

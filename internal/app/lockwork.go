@@ -62,11 +62,8 @@ func newWork(p *program, cmd *cobra.Command, args []string, o *workOptions, r ac
 	if w.request.Target, err = targetOf(&p.settings, c, name, space, kind); err != nil {
 		return nil, err
 	}
-	switch leads, election := r.Verb == action.Campaign, w.request.Target.Kind == sources.KindElection; {
-	case election && !leads:
-		return nil, fmt.Errorf("%w: it is an election: coordtop elect leads it", operate.ErrNotPossible)
-	case leads && !election:
-		return nil, fmt.Errorf("%w: it is no election: coordtop lock owns it", operate.ErrNotPossible)
+	if err := checkKind(w.request.Target.Kind, r.Verb == action.Campaign, "elect", "lock"); err != nil {
+		return nil, err
 	}
 	w.name = format.Clean(w.request.Target.Ref.FullName(), 200)
 	w.backend = p.backend(w.source, identityOf(c.Identity, actor(p.env.Lookup)))

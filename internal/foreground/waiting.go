@@ -37,7 +37,8 @@ func (k *keeper) sayEnqueued(run action.Run, own *action.Holding) error {
 	return k.write(headless.Held{Event: "enqueued", Place: run.Place, Detail: text})
 }
 
-// won waits until the claim is granted, and prints to Err how long that took if it said what it waits for. The error wraps errCalledOff if a line ended the wait.
+// won waits until the claim is granted, and prints to Err how long that took if it said what it waits for. The error
+// wraps errCalledOff if a line ended the wait.
 func (k *keeper) won(ctx context.Context, id uint64) error {
 	began := time.Now()
 	for {
@@ -110,8 +111,8 @@ func (k *keeper) ended(id uint64) error {
 // tell prints to Err the owner that we wait for, or why the wait makes no progress, whenever that changes. own is our
 // holding.
 func (k *keeper) tell(run action.Run, own *action.Holding) {
-	if run.Phase != action.Waiting {
-		return
+	if run.Phase != action.Waiting || k.queued.proceed != nil && !k.queued.waits {
+		return // it may be ours already: only a wait receives the grant
 	}
 	text := run.Text
 	if row := k.now(); text == "" && len(row.Owners) > 0 && row.Fresh(k.View.State()) {
