@@ -39,8 +39,8 @@ func (o *workOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.data, "data", "", "show TEXT to others behind our name")
 	lengthVar(cmd, &o.wait, "wait", 0, "give up after so long, as 30s; 0: at once if it is taken; left out: never")
 	lengthVar(cmd, &o.grace, "grace", 0, "if the lease cannot be kept, send TERM so long before KILL")
-	f.Uint8Var(&o.conflictExit, "conflict-exit", exitTimeout, "the exit `code` where it is not ours within --wait; 0 also says nothing then")
-	f.Uint8Var(&o.error, "error-exit", 0, "the exit `code` of every other failure of coordtop itself")
+	f.Uint8Var(&o.conflictExit, "conflict-exit", exitTimeout, "end with this `CODE` if it is not ours within --wait; 0 also prints nothing then")
+	f.Uint8Var(&o.error, "error-exit", 0, "end with this `CODE` at every other failure of coordtop itself")
 }
 
 const working = "The command is killed, with all that it started, before another can be the owner: if the lease cannot be\n" +
@@ -183,7 +183,7 @@ func (w *work) terms(o *electOptions) underlease.LeadOptions {
 	}
 }
 
-// lookEvery is the pause between two looks at the owner that a claim waits for.
+// lookEvery is the pause between two reads of the owner that a claim waits for.
 const lookEvery = 500 * time.Millisecond
 
 // waitDisplay shows on a terminal who owns the primitive that a claim waits for, and who is ahead.

@@ -68,8 +68,8 @@ func nodeCommand(p *program) *cobra.Command {
 		"Changes the settings that are given, and leaves the others. YDB can give none back to the service.\n"+fmt.Sprintf(nodeEnd, typed),
 		"coordtop node alter jobs/local/app --session-grace-period 20s --write --yes"))
 	cmd := add(action.DropNode, &drop, "Drop a coordination node with everything in it",
-		"Drops a coordination node with all its semaphores and sessions: the service asks nobody. It refuses while\n"+
-			"anything known in it is owned or awaited, which is read once more just before. YDB lists no semaphores: known\n"+
+		"Drops a coordination node with all its semaphores and sessions, whoever owns them. It refuses while anything\n"+
+			"known in it is owned or awaited, which is read once more just before. YDB lists no semaphores: known\n"+
 			"are those of the config and of the URL, and those that coordtop saw before on this machine. --force drops it\n"+
 			"nevertheless, after its path was typed, or given with --typed.\n"+fmt.Sprintf(nodeEnd, typed),
 		"coordtop node drop jobs/local/old --write --yes\ncoordtop node drop jobs/local/old --force --typed /local/old --write --yes")

@@ -23,7 +23,7 @@ var (
 	ErrNoLeader = errors.New("no leader")
 )
 
-// Way is how a round ends a leader.
+// Way is a way to end a leader.
 type Way string
 
 // The ways.
@@ -48,7 +48,7 @@ type Options struct {
 	Row        *sources.Row // of the election, at the start
 	How        Way
 	Rounds     int
-	Candidates int           // of ours, at least 2; 0: the leaders are somebody else's, and How is Release
+	Candidates int           // of ours, at least 2; 0: the leaders belong to others, and How is Release
 	Pause      time.Duration // a round begins after this and a random part of it again, once the election is led
 	TTL        time.Duration // of our candidates' leases
 	Keeps      time.Duration // how long the server may keep a leader that is silent; at least TTL
@@ -102,7 +102,7 @@ type run struct {
 	running sync.WaitGroup
 	started int
 	ending  *member   // whose leadership this round ends; nil between two rounds
-	strange time.Time // since when an owner or waiter is shown that is not ours; zero: none is
+	strange time.Time // the first look that showed an owner or waiter that is not ours; zero: the last one showed none
 }
 
 // join starts one candidate more.
@@ -145,7 +145,7 @@ func (r *run) await(ctx context.Context, within time.Duration, late error, done 
 	defer tick.Stop()
 	for {
 		for _, m := range r.members {
-			m.hear()
+			m.receive()
 		}
 		_, _ = r.sub.Events(0) // what happened shows in the state
 		s := r.View.State()

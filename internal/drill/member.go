@@ -26,9 +26,9 @@ type member struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	exited chan struct{} // closed when the process is gone
-	said   chan said     // what it said
+	said   chan said     // its lines that receive has not read
 
-	// What it said, as far as hear was called.
+	// The content of the lines that receive has read.
 	campaigns bool
 	won       said // the last time; zero: it never led
 	over      said // the last end of its trust; zero: none
@@ -36,10 +36,10 @@ type member struct {
 	trouble   string // its last complaint
 }
 
-// unread is more than a candidate says between two looks at what it said.
+// unread is more than the lines of a candidate between two calls of receive.
 const unread = 1000
 
-// leads reports whether it leads, as far as it has said.
+// leads reports whether it leads, by the lines that were read.
 func (m *member) leads() bool { return m.won.At.After(m.over.At) }
 
 // gone reports whether its process has ended.
@@ -91,8 +91,8 @@ func start(ctx context.Context, running *sync.WaitGroup, cmd *exec.Cmd, t Task, 
 	return nil, fmt.Errorf("starting a candidate: %w", err)
 }
 
-// hear notes what it said since the last call.
-func (m *member) hear() {
+// receive reads the lines since the last call.
+func (m *member) receive() {
 	for {
 		select {
 		case s := <-m.said:
@@ -107,8 +107,8 @@ func (m *member) hear() {
 	}
 }
 
-// end ends the leadership of m in one of the ways of our own processes, and returns when that was. Of Cut and Resign it
-// is only the beginning: the process says when.
+// end ends the leadership of m in one of the ways of our own processes, and returns the time. Of Cut and Resign that is
+// the beginning; the process reports the end.
 func (m *member) end(how Way) (at lane.Stamp, err error) {
 	began := time.Now().Round(0)
 	switch how {

@@ -98,7 +98,7 @@ func (o *GetOptions) withProblem(j *verdict.Judge, list []*sources.Row, now time
 	})
 }
 
-// settleWithin is how long slow sources are waited for.
+// settleWithin bounds the wait for slow sources.
 const settleWithin = 5 * time.Second
 
 // look waits as Settle does, for 5 s where timeout is 0, and adds to the State what the recording has, which it returns,

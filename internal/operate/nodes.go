@@ -84,7 +84,7 @@ func describeNode(e *action.Effect, s *sources.State, r action.Request) {
 	}
 	_, users := action.TargetOfNode(s, r.Target.Ref.Source, r.Target.Ref.Space)
 	e.Lines = []string{
-		"Drops " + name + " with all its semaphores, their data and all sessions. The server asks nobody.",
+		"Drops " + name + " with all its semaphores, their data and all sessions. The server does not ask their owners.",
 		"Only semaphores whose names are known are looked at: YDB lists none, so others may be in use.",
 		"Programs that use it fail until it is created again; then session numbers and order ids begin anew.",
 	}

@@ -10,8 +10,7 @@ import (
 	"coordtop/sources"
 )
 
-// placeWithin is how long our watch may take to show a place in a queue before the place is published without its
-// number.
+// placeWithin bounds the wait for our watch to show a place in a queue. The place is then published without its number.
 const placeWithin = 2 * time.Second
 
 // enqueue takes a place in the queue of the target, publishes it, and waits there once the person wants that. The

@@ -21,7 +21,7 @@ const (
 type Hook struct {
 	Name   string   // for messages
 	Line   string   // "": the hook does nothing
-	Output *os.File // gets what it prints; nil: nobody does
+	Output *os.File // receives its output; nil: the output is discarded
 	Say    func(text string)
 }
 
