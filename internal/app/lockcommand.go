@@ -260,7 +260,7 @@ func (d *waitDisplay) show(s *sources.State) {
 	}
 	if text := foreground.WaitingText(row, place, atMost); text != d.told {
 		d.told = text
-		fmt.Fprintf(d.p.env.Stderr, "coordtop: %s\n", text)
+		inTime(context.Background(), func() { fmt.Fprintf(d.p.env.Stderr, "coordtop: %s\n", text) })
 	}
 }
 

@@ -215,8 +215,10 @@ func (w *work) environ(l *coord.Lease) []string {
 	return job.Environ(w.p.env.Environ, w.request.Target.Ref.Name, l.Owner(), l.Fence())
 }
 
-// say prints a line for people.
-func (w *work) say(text string) { fmt.Fprintf(w.p.env.Stderr, "coordtop: %s: %s\n", w.name, text) }
+// say prints a line for people. It waits a bounded time for a reader: the lease must be given back also without one.
+func (w *work) say(text string) {
+	inTime(context.Background(), func() { fmt.Fprintf(w.p.env.Stderr, "coordtop: %s: %s\n", w.name, text) })
+}
 
 // begin writes the first line of the audit. If it cannot be written, a warning is printed: a full disk does not stop a
 // nightly job. The function that it returns writes the second line.
