@@ -114,8 +114,11 @@ func (k *keeper) tell(run action.Run, own *action.Holding) {
 	if run.Phase != action.Waiting || k.queued.proceed != nil && !k.queued.waits {
 		return // it may be ours already: only a wait receives the grant
 	}
-	text := run.Text
-	if row := k.now(); text == "" && len(row.Owners) > 0 && row.Fresh(k.View.State()) {
+	text, row := run.Text, k.now()
+	if k.queued.proceed != nil && slices.ContainsFunc(row.Owners, func(o sources.Owner) bool { return own.Owns(&o) }) {
+		return // the wait was asked for just now
+	}
+	if text == "" && len(row.Owners) > 0 && row.Fresh(k.View.State()) {
 		text = waitingText(row, run, own)
 	}
 	if text == "" || text == k.told || run.Text != "" && time.Since(k.said[text]) < sayAgain {
