@@ -30,9 +30,8 @@ type Options struct {
 	Keep time.Duration // for everything except the list of runs; 0: 30 days
 	Size int64         // most bytes; 0: no bound
 
-	// Supersede takes over from a recorder that still writes, because an election decided so. Otherwise Begin returns
-	// history.ErrBusy then.
-	Supersede bool
+	// Claim is that of an elected recorder. nil: Begin returns history.ErrBusy while another run is written.
+	Claim *Claim
 }
 
 // schemaName matches the names that need no quotes.
@@ -86,8 +85,8 @@ func (o Options) connect(ctx context.Context) (*pgconn.PgConn, error) {
 func (o Options) begin(ctx context.Context, conn *pgconn.PgConn, mode, more string) (row []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	text := fmt.Sprintf("begin isolation level %s; set local search_path = %s, pg_catalog; set local statement_timeout = %d; set local lock_timeout = %d; set local timezone = 'UTC'; %s",
-		mode, o.schema(), statementTimeout.Milliseconds(), lockTimeout.Milliseconds(), more)
+	text := fmt.Sprintf("begin isolation level %s; set local search_path = %s, pg_catalog; set local statement_timeout = %d; set local lock_timeout = %d; set local idle_in_transaction_session_timeout = %d; set local timezone = 'UTC'; %s",
+		mode, o.schema(), statementTimeout.Milliseconds(), lockTimeout.Milliseconds(), idleTimeout.Milliseconds(), more)
 	results, err := conn.Exec(ctx, text).ReadAll()
 	if err != nil {
 		return nil, err

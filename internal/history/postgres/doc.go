@@ -19,7 +19,7 @@
 //
 // Each transaction of a [Writer] locks the row of store against another run that begins, and ends with
 // history.ErrSuperseded if its run is not the present one. A Write that is repeated has no effect. Begin returns
-// history.ErrBusy while another run writes, unless an election has decided ([Options].Supersede).
+// history.ErrBusy while another run writes, unless an election has decided ([Claim]).
 //
 // Each Write announces itself in the same transaction: NOTIFY with the name of the schema as the channel, and with run
 // and number of the Write, such as "3:1207".

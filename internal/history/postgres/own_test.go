@@ -72,9 +72,10 @@ func asked(t *testing.T, url, text string) string {
 func TestAnOlderRunWritesNothingMore(t *testing.T) {
 	t.Parallel()
 	o := stores(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL())
+	o.Claim = &Claim{Lock: 1}
 	first := begun(t, o, 0)
 	storetest.Write(t, first, batch(0, "a"))
-	o.Supersede = true
+	o.Claim = &Claim{Lock: 2}
 	second := begun(t, o, m)
 	storetest.Write(t, second, batch(m, "b"))
 	if err := first.Write(batch(2*m, "c")); !errors.Is(err, history.ErrSuperseded) {
@@ -82,6 +83,10 @@ func TestAnOlderRunWritesNothingMore(t *testing.T) {
 	}
 	if _, err := first.Tidy(storetest.After(100 * day)); !errors.Is(err, history.ErrSuperseded) {
 		t.Errorf("the first run drops: %v", err)
+	}
+	o.Claim = &Claim{Lock: 1, Own: first.Run().ID}
+	if _, err := Begin(t.Context(), o, history.Run{}); !errors.Is(err, history.ErrSuperseded) {
+		t.Errorf("the first recorder begins again: %v", err)
 	}
 	if err := first.Close(); err != nil {
 		t.Error(err)
@@ -262,5 +267,22 @@ func TestDaysAreDroppedWithTheirPartitions(t *testing.T) {
 		if l := storetest.LaneOf(t, NewReader(o), r.name, storetest.Span(0, 9*day)); len(l.Terms) != r.n {
 			t.Errorf("%s has %d terms, want %d", r.name, len(l.Terms), r.n)
 		}
+	}
+}
+
+func TestARestoredStoreHasAnotherIncarnationAndLaterRuns(t *testing.T) {
+	t.Parallel()
+	o := stores(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL())
+	begun(t, o, 0)
+	was := asked(t, o.Address, "select incarnation from "+o.Schema+".store")
+	o.Claim = &Claim{Own: 7}
+	if _, err := Begin(t.Context(), o, history.Run{}); !errors.Is(err, history.ErrBusy) {
+		t.Errorf("a run begins beside one that has begun since: %v", err)
+	}
+	o.Claim.Lock = 1
+	asked(t, o.Address, "update "+o.Schema+".run set lock = 2 returning 1")
+	w := begun(t, o, m)
+	if w.Run().ID != 8 || !strings.Contains(w.Note(), "restored from an older copy") || asked(t, o.Address, "select incarnation from "+o.Schema+".store") == was {
+		t.Errorf("run %d, note %q", w.Run().ID, w.Note())
 	}
 }

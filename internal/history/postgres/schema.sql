@@ -1,6 +1,7 @@
 create table store(id integer primary key check(id = 0), version integer not null, readers integer not null, incarnation uuid not null, run bigint not null, made timestamptz not null default now());
 create table run(id bigint primary key, host text not null, pid bigint not null, version text not null, title text not null, color text not null,
-	began bigint not null, last bigint not null, ended bigint, wrote timestamptz not null default clock_timestamp(), writes bigint not null default 0);
+	began bigint not null, last bigint not null, ended bigint, wrote timestamptz not null default clock_timestamp(), writes bigint not null default 0,
+	begun timestamptz not null default clock_timestamp(), lock bigint not null default 0, ahead_least bigint, ahead_most bigint, refused bigint not null default 0);
 create table kept(id integer primary key check(id = 0), since bigint not null);
 insert into kept values(0, 0);
 create table lane(id bigint primary key, source text not null, space text not null, name text not null, kind smallint not null, since bigint not null, gone bigint);
@@ -53,7 +54,7 @@ create trigger signed before insert on acknowledgement for each row execute proc
 create trigger signed before insert on mute for each row execute procedure signed();
 
 create function instant(nanos bigint) returns timestamptz language sql immutable as $$ select timestamptz 'epoch' + (nanos / 1000) * interval '1 microsecond' $$;
-create view runs as select id as run, host, pid, version, title, instant(began) as began, instant(last) as last, instant(ended) as ended, wrote from run;
+create view runs as select id as run, host, pid, version, title, instant(began) as began, instant(last) as last, instant(ended) as ended, wrote, begun, ahead_least as ahead_least_us, ahead_most as ahead_most_us, refused from run;
 create view primitives as select id as lane, source, space, name, (array['unknown', 'election', 'mutex', 'semaphore'])[kind + 1] as kind, instant(since) as since, instant(gone) as gone from lane;
 create view terms as select p.source, p.space, p.name, p.kind, t.owner, t.label, t.fence, t.start, t.start_known, t.start_within_us, coalesce(t.until, r.ended) as until,
 	case when t.until is null and r.ended is not null then 'bound' else t.until_known end as until_known, t.until_within_us, coalesce(t.until, r.ended, now()) - t.start as lasted, t.cause, t.run, t.lane

@@ -22,6 +22,7 @@ const (
 	patience         = 15 * time.Second
 	statementTimeout = 10 * time.Second
 	lockTimeout      = 3 * time.Second
+	idleTimeout      = 3 * time.Second // of a transaction whose client is frozen or cut off: it has locked the row of the store
 )
 
 // Each implements tables.Database.

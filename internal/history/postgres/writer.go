@@ -26,17 +26,14 @@ type Writer struct {
 	writes  int64 // number of the last Write
 	writing int64 // number of the Write that is under way; 0: another transaction
 	closed  bool
+	note    string // see Note
 }
-
-// alive is the time after its last write, by the clock of the server, during which a run counts as recording. A
-// recorder writes at least every 1.1 s.
-const alive = 5 * time.Second
 
 // errWritten reports that a Write was committed before.
 var errWritten = errors.New("it was written already")
 
 // Begin opens the store, makes its tables if they are missing, and begins a run. The error wraps history.ErrBusy if
-// another process records into it, unless Supersede is set, and history.ErrNewer if it must not be written to.
+// another process records into it, unless Options.Claim allows it, and history.ErrNewer if it must not be written to.
 func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 	conn, err := o.connect(ctx)
 	if err != nil {
@@ -47,25 +44,13 @@ func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 	if err = o.migrate(ctx, conn); err == nil {
 		err = w.Writer.Begin(run, w.number)
 	}
+	if err == nil {
+		err = w.own()
+	}
 	if err != nil {
 		return nil, errors.Join(explained(o, err), w.shut())
 	}
 	return w, nil
-}
-
-// number decides whether a run may begin, and returns its number. The row of the store is locked.
-func (w *Writer) number(t *tables.Tx) (id int64) {
-	var host string
-	var pid int64
-	ctx := context.Background()
-	t.Each(ctx, "select host, pid from run where id = (select run from store) and ended is null and wrote > clock_timestamp() - ?::bigint * interval '1 second'", []any{int64(alive / time.Second)}, []any{&host, &pid}, func() {
-		if !w.o.Supersede {
-			t.Err = fmt.Errorf("%s: %w: process %d on %s", w.o.Place(), history.ErrBusy, pid, host)
-		}
-	})
-	t.Each(ctx, "update store set run = run + 1 returning run", nil, []any{&id}, func() {})
-	w.run = id
-	return id
 }
 
 // transact runs f in one transaction, in which the run of the Writer is the present one.
@@ -137,7 +122,7 @@ func (w *Writer) Write(b *history.Batch) error {
 }
 
 // Note returns a sentence about something unusual; "" if nothing is unusual.
-func (w *Writer) Note() string { return "" }
+func (w *Writer) Note() string { return w.note }
 
 // Close ends the run, if it is still the present one, and closes the connection. Close may be called again.
 func (w *Writer) Close() (err error) {
