@@ -1,0 +1,204 @@
+package election
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/coord"
+	"coordtop/coord/pgcoord"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/pgwire"
+	"coordtop/internal/ground/spawn"
+)
+
+// Options describe a store and this recorder.
+type Options struct {
+	Direct   string                                // address of the server, without a pooler in between
+	Password func(context.Context) (string, error) // nil: it is in Direct, or in a file of libpq
+	Schema   string                                // of the store; each has an election of its own
+	Name     string                                // of this recorder, as others see it: host and process
+	Lease    time.Duration                         // of a run, after its last write; 0: 8 s
+	Logger   *slog.Logger                          // nil: nothing is logged
+}
+
+// ErrNoDirect reports that no address for a session is set.
+var ErrNoDirect = errors.New("a recorder for a team needs a session of its own: set history.direct to the address of the server itself, without a pooler in between")
+
+const (
+	lookEvery = time.Second
+	lease     = 8 * time.Second
+	beginning = 30 * time.Second // the most that a recorder may take from the lock to its first write
+	retry     = 10 * time.Second // after a refusal
+	answer    = 5 * time.Second  // bounds a statement
+)
+
+// Elector stands for election until its Run ends. Its other methods are safe for concurrent use.
+type Elector struct {
+	o      Options
+	config *pgconn.Config
+
+	candidate atomic.Pointer[coord.Candidate] // nil: none stands
+	refusal   trouble                         // why it cannot stand
+	silence   trouble                         // why it sees nothing
+	present   atomic.Pointer[Present]         // as it was seen last; nil: not yet
+	free      atomic.Bool                     // the lease has expired, and the lock cannot be freed
+	run       atomic.Int64                    // that this process writes; 0: none
+	refused   atomic.Int64                    // Inputs that the store has refused since they were counted there
+	wake      chan struct{}
+}
+
+// New returns an Elector, which does nothing before Run. The error wraps ErrNoDirect if there is no address.
+func New(o Options) (*Elector, error) {
+	if o.Direct == "" {
+		return nil, ErrNoDirect
+	}
+	config, _, err := pgwire.Parse(o.Direct)
+	if err != nil {
+		return nil, fmt.Errorf("history.direct: %w", err)
+	}
+	o.Lease = cmp.Or(o.Lease, lease)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	return &Elector{o: o, config: config, wake: make(chan struct{}, 1)}, nil
+}
+
+// lockName is the name of the election of a schema.
+func lockName(schema string) string { return "coordtop recorder of " + schema }
+
+// Run stands for election until ctx ends, and then resigns. It returns no errors of the server; Trouble reports them.
+func (e *Elector) Run(ctx context.Context) error {
+	var running sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	spawn.Go(ctx, &running, func() { e.watch(ctx) })
+	e.campaign(ctx)
+	cancel()
+	running.Wait()
+	return nil
+}
+
+// campaign stands for election until ctx ends. After a refusal it tries again, because a right may have been granted.
+func (e *Elector) campaign(ctx context.Context) {
+	for ctx.Err() == nil {
+		password, err := e.password(ctx)
+		if err == nil {
+			err = e.stand(ctx, password)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		e.refusal.set(e.o.Logger, err)
+		_ = backoff.Sleep(ctx, retry) // the loop checks ctx
+	}
+}
+
+func (e *Elector) password(ctx context.Context) (string, error) {
+	if e.o.Password == nil {
+		return "", nil
+	}
+	return e.o.Password(ctx)
+}
+
+// stand campaigns with a password, until ctx ends or the server refuses.
+func (e *Elector) stand(ctx context.Context, password string) error {
+	d, err := pgcoord.New(e.o.Direct, pgcoord.Options{Override: pgcoord.Override{Password: password}})
+	if err != nil {
+		return err
+	}
+	c := coord.NewCandidate(d, coord.SessionOptions{Description: e.o.Name, Log: e.o.Logger, Retry: coord.Backoff{Max: 2 * time.Second}}, lockName(e.o.Schema), coord.LeadOptions{
+		OnElected: func(context.Context, *coord.Term) error {
+			e.refusal.set(e.o.Logger, nil)
+			spawn.Wake(e.wake)
+			return nil
+		},
+	})
+	e.candidate.Store(c)
+	err = c.Run(ctx)
+	e.candidate.Store(nil)
+	return errors.Join(err, d.Close(context.WithoutCancel(ctx)))
+}
+
+// trouble is the reason why something does not work; nil: it works.
+type trouble struct{ atomic.Pointer[string] }
+
+// set keeps the reason, and logs one that is new. err nil: there is none.
+func (t *trouble) set(log *slog.Logger, err error) {
+	was, line := t.Load(), ""
+	if err != nil {
+		line = pgwire.Line(err.Error())
+	}
+	if line != "" && (was == nil || *was != line) {
+		log.Warn("election of the recorder", "err", err)
+	}
+	t.Store(&line)
+}
+
+func (t *trouble) text() string {
+	if text := t.Load(); text != nil {
+		return *text
+	}
+	return ""
+}
+
+// Trouble returns the reason why this process cannot stand for election; "": it can.
+func (e *Elector) Trouble() string { return cmp.Or(e.refusal.text(), e.silence.text()) }
+
+// Present returns the present run and the queue as they were seen last; nil: they were not seen yet.
+func (e *Elector) Present() *Present { return e.present.Load() }
+
+// Lock returns the process of the server whose session owns the lock for us; 0: we do not own it.
+func (e *Elector) Lock() uint32 {
+	c := e.candidate.Load()
+	if c == nil {
+		return 0
+	}
+	term, ok := c.Leading()
+	if !ok {
+		return 0
+	}
+	pid, _, _ := strings.Cut(term.Lease().Owner(), "@")
+	n, _ := strconv.ParseUint(pid, 10, 32) // an owner that is not known yet is no leader
+	return uint32(n)
+}
+
+// Await returns when this process may ask for a run: it owns the lock, or the lease has expired and the lock cannot be
+// freed. Otherwise it returns the error of ctx.
+func (e *Elector) Await(ctx context.Context) error {
+	for e.Lock() == 0 && !e.free.Load() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-e.wake:
+		}
+	}
+	return nil
+}
+
+// Resign lets others lead, for example because this process cannot write to the store. It goes on standing.
+func (e *Elector) Resign(ctx context.Context) {
+	e.free.Store(false)
+	if c := e.candidate.Load(); c != nil {
+		if term, ok := c.Leading(); ok {
+			if err := term.Resign(ctx); err != nil {
+				e.o.Logger.Warn("election of the recorder", "err", err)
+			}
+		}
+	}
+}
+
+// Records reports the number of the run that this process writes; 0: it writes none.
+func (e *Elector) Records(run int64) {
+	e.run.Store(run)
+	e.free.Store(false)
+}
+
+// Refused counts Inputs that the store has refused, in the row of the run that this process wrote last.
+func (e *Elector) Refused(n int) { e.refused.Add(int64(n)) }

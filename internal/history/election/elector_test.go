@@ -1,0 +1,178 @@
+package election
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/spawn"
+	"coordtop/internal/history"
+	"coordtop/internal/history/postgres"
+	"coordtop/internal/localserver"
+)
+
+// recorder is an Elector that runs.
+type recorder struct {
+	*Elector
+	t    *testing.T
+	url  string
+	stop func()
+}
+
+func stands(t *testing.T, direct, name string) *recorder {
+	t.Helper()
+	e, err := New(Options{Direct: direct, Schema: "coordtop", Name: name, Lease: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	spawn.Go(ctx, &running, func() {
+		if err := e.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	r := &recorder{Elector: e, t: t, url: direct, stop: func() { cancel(); running.Wait() }}
+	t.Cleanup(r.stop)
+	return r
+}
+
+// begin waits until the recorder is elected, and begins a run.
+func (r *recorder) begin() *postgres.Writer {
+	r.t.Helper()
+	for {
+		if err := r.Await(r.t.Context()); err != nil {
+			r.t.Fatal(err)
+		}
+		now := time.Now()
+		w, err := postgres.Begin(r.t.Context(), postgres.Options{Address: r.url, Claim: &postgres.Claim{Lock: r.Lock()}}, history.Run{Span: history.Span{From: now, To: now}, Host: r.o.Name, PID: 1})
+		if errors.Is(err, history.ErrBusy) {
+			_ = backoff.Sleep(r.t.Context(), 100*time.Millisecond)
+			continue
+		}
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.t.Cleanup(func() { _ = w.Close() }) // it may have been superseded
+		r.Records(w.Run().ID)
+		return w
+	}
+}
+
+// await waits until what r saw last satisfies is.
+func (r *recorder) await(what string, is func(*Present) bool) *Present {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
+	defer cancel()
+	for {
+		p := r.present.Load()
+		if p != nil && is(p) {
+			return p
+		}
+		if backoff.Sleep(ctx, 20*time.Millisecond) != nil {
+			r.t.Fatalf("%s: %+v, trouble %q", what, p, r.Trouble())
+		}
+	}
+}
+
+// write writes a keyframe.
+func write(w *postgres.Writer) error {
+	now := time.Now()
+	return w.Write(&history.Batch{Keyframe: []byte("k"), Span: history.Span{From: now, To: now}})
+}
+
+func TestTheNextRecorderGoesOnWhenTheElectedOneResigns(t *testing.T) {
+	t.Parallel()
+	url := localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL()
+	first := stands(t, url, "first")
+	w := first.begin()
+	second := stands(t, url, "second")
+	p := second.await("the second stands by", func(p *Present) bool { return len(p.Standby) == 1 && p.Measured && p.Lock != 0 })
+	if p.Run != 1 || p.Host != "first" || p.Leader.Name != "first" || p.Leader.Process != p.Lock || p.Standby[0].Name != "second" {
+		t.Fatalf("%+v", p)
+	}
+	if p.Ahead[0] > 0 || p.Ahead[1] < 0 || p.Ahead[1]-p.Ahead[0] > time.Second {
+		t.Errorf("one clock is ahead of itself by %v", p.Ahead)
+	}
+	first.stop()
+	if next := second.begin(); next.Run().ID != 2 {
+		t.Fatalf("run %d", next.Run().ID)
+	}
+	if err := write(w); !errors.Is(err, history.ErrSuperseded) {
+		t.Fatalf("the first run is written beside the second: %v", err)
+	}
+}
+
+func TestARecorderThatDoesNotWriteIsReplaced(t *testing.T) {
+	t.Parallel()
+	url := localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL()
+	first := stands(t, url, "first")
+	w := first.begin()
+	first.await("the row has the lock", func(p *Present) bool { return p.Lock != 0 })
+	second := stands(t, url, "second")
+	if next := second.begin(); next.Run().ID != 2 {
+		t.Fatalf("run %d", next.Run().ID)
+	}
+	if err := write(w); !errors.Is(err, history.ErrSuperseded) {
+		t.Fatal(err)
+	}
+	first.Records(0)
+	first.Refused(3)
+	second.await("the refusal is counted", func(p *Present) bool { return p.Refused == 3 })
+}
+
+func TestARecorderOfAnotherRoleIsReplacedByItsLease(t *testing.T) {
+	t.Parallel()
+	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	first := stands(t, server.URL(), "first")
+	w := first.begin()
+	if err := write(w); err != nil {
+		t.Fatal(err)
+	}
+	root, err := pgconn.Connect(t.Context(), server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close(context.WithoutCancel(t.Context()))
+	if _, err := root.Exec(t.Context(), "create role other login; grant all on schema coordtop to other; grant all on all tables in schema coordtop to other").ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	second := stands(t, server.URLFor("other", "", "postgres"), "second")
+	next := second.begin()
+	if next.Run().ID != 2 || second.Lock() != 0 {
+		t.Fatalf("run %d, lock %d", next.Run().ID, second.Lock())
+	}
+	if err := write(w); !errors.Is(err, history.ErrSuperseded) {
+		t.Fatal(err)
+	}
+}
+
+func TestWithoutADirectAddressNobodyStands(t *testing.T) {
+	t.Parallel()
+	if _, err := New(Options{}); !errors.Is(err, ErrNoDirect) {
+		t.Fatal(err)
+	}
+}
+
+func TestAPoolerIsNoSession(t *testing.T) {
+	t.Parallel()
+	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	pooler := localserver.PgbouncerForTest(t, localserver.PgbouncerOptions{Server: server, Mode: "transaction"})
+	r := stands(t, pooler.URL(), "first")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for r.Trouble() == "" {
+		if backoff.Sleep(ctx, 20*time.Millisecond) != nil {
+			t.Fatal("it stands behind a pooler")
+		}
+	}
+	if text := r.Trouble(); !strings.Contains(text, "pooler") {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,272 @@
+package election
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/pgwire"
+	"coordtop/internal/ground/spawn"
+)
+
+// Present is the present run of a store, and the queue of those that stand for election.
+type Present struct {
+	Run   int64 // 0: there was none
+	Host  string
+	PID   int
+	Began time.Time     // by the clock of the server, as is
+	Wrote time.Time     // the instant of its last write
+	Age   time.Duration // of its last write
+	Ended bool
+	Lock  uint32 // process of the server whose session owned the lock when the run began or later; 0: none did
+
+	Ahead    [2]time.Duration // how far the clock of the recorder is ahead of the server's: between the two
+	Measured bool             // Ahead is known
+
+	Refused int64       // Inputs of earlier runs that were refused
+	Leader  Candidate   // that owns the lock; zero: nobody
+	Standby []Candidate // that wait for it
+}
+
+// Candidate is a session that stands for election.
+type Candidate struct {
+	Process uint32 // of the server
+	Name    string // of the recorder
+}
+
+// Recording reports whether the run has been written recently.
+func (p *Present) Recording() bool { return p.recording(lease) }
+
+func (p *Present) recording(lease time.Duration) bool { return p.Run > 0 && !p.Ended && p.Age < lease }
+
+// runQuery reads the present run of the schema in place of %s. Times and lengths are in microseconds.
+const runQuery = `select r.id, r.host, r.pid, (extract(epoch from r.begun) * 1000000)::bigint, (extract(epoch from r.wrote) * 1000000)::bigint,
+	(extract(epoch from clock_timestamp() - r.wrote) * 1000000)::bigint, r.ended is not null, r.lock, r.ahead_least, r.ahead_most, (select sum(refused) from %[1]s.run)
+	from %[1]s.store s join %[1]s.run r on r.id = s.run`
+
+// locked selects the rows of pg_locks that are those of the election, whose name is $1. pg_locks has the halves of a
+// key as unsigned numbers.
+const locked = `l.locktype = 'advisory' and l.objsubid = 1 and l.database = (select oid from pg_database where datname = current_database())
+	and l.classid::bigint = (hashtextextended($1::text, 0) >> 32) & 4294967295 and l.objid::bigint = hashtextextended($1::text, 0) & 4294967295`
+
+// Codes of the server: there is no store, or one of an older version.
+var noStore = []string{"3F000", "42P01", "42703"}
+
+// Look reads the present run of a schema, and who stands for election.
+func Look(ctx context.Context, conn *pgwire.Conn, schema string) (*Present, error) {
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	p := &Present{}
+	runs, err := conn.Rows(ctx, fmt.Sprintf(runQuery, pgwire.Identifier(schema)))
+	if reply, is := errors.AsType[*pgwire.Reply](err); is && slices.Contains(noStore, reply.Code) {
+		runs, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		p.Run, p.Host, p.PID, p.Began = number(r, 0), r.Text(1), int(number(r, 2)), time.UnixMicro(number(r, 3))
+		p.Wrote, p.Age, p.Ended, p.Lock = time.UnixMicro(number(r, 4)), micros(r, 5), r.Text(6) == "t", uint32(number(r, 7))
+		p.Ahead, p.Refused = [2]time.Duration{micros(r, 8), micros(r, 9)}, number(r, 10)
+		p.Measured = r[8] != nil
+	}
+	stand, err := conn.Rows(ctx, "select l.pid, l.granted, a.application_name from pg_locks l left join pg_stat_activity a on a.pid = l.pid where "+locked+" order by l.pid", lockName(schema))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range stand {
+		c := Candidate{Process: uint32(number(r, 0)), Name: pgwire.Line(r.Text(2))}
+		if r.Text(1) == "t" {
+			p.Leader = c
+		} else {
+			p.Standby = append(p.Standby, c)
+		}
+	}
+	return p, nil
+}
+
+// number returns a column that is a whole number; 0 if it is null.
+func number(r pgwire.Row, column int) int64 {
+	n, _ := strconv.ParseInt(r.Text(column), 10, 64) // the server made it
+	return n
+}
+
+func micros(r pgwire.Row, column int) time.Duration {
+	return time.Duration(number(r, column)) * time.Microsecond
+}
+
+// watch looks at the lease each second, until ctx ends.
+func (e *Elector) watch(ctx context.Context) {
+	var conn *pgwire.Conn
+	defer func() {
+		if conn != nil {
+			conn.Close()
+		}
+	}()
+	w := &watcher{Elector: e}
+	for pause := (backoff.Policy{Min: lookEvery, Max: 4 * lookEvery}).Start(); ctx.Err() == nil; {
+		var err error
+		if conn == nil {
+			conn, err = e.connect(ctx)
+		}
+		if err == nil {
+			if err = w.step(ctx, conn); err != nil && conn.Closed() {
+				conn = nil
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if e.silence.set(e.o.Logger, err); err != nil {
+			w.since = time.Time{} // nothing is known of the time without an answer
+			_ = pause.Wait(ctx)   // the loop checks ctx
+			continue
+		}
+		pause.Reset()
+		_ = backoff.Sleep(ctx, lookEvery)
+	}
+}
+
+func (e *Elector) connect(ctx context.Context) (*pgwire.Conn, error) {
+	password, err := e.password(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config := e.config.Copy()
+	pgwire.Override{Password: password}.Apply(config)
+	config.RuntimeParams["application_name"] = "coordtop election"
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	return pgwire.Open(ctx, pgwire.Options{Config: config})
+}
+
+// watcher sees who owns the lock and whether its run is written.
+type watcher struct {
+	*Elector
+	seen     Present   // since an instant nothing of it has changed
+	since    time.Time // zero: nothing was seen
+	measured time.Time // when the clocks were compared
+	counted  int64     // number of the run that this process wrote last
+	lock     uint32    // that is in its row
+}
+
+// step looks once, and acts.
+func (w *watcher) step(ctx context.Context, conn *pgwire.Conn) error {
+	p, err := Look(ctx, conn, w.o.Schema)
+	if err != nil {
+		return err
+	}
+	w.present.Store(p)
+	now := time.Now()
+	if w.since.IsZero() || p.Run != w.seen.Run || !p.Wrote.Equal(w.seen.Wrote) || p.Leader != w.seen.Leader {
+		w.seen, w.since = *p, now
+	}
+	if mine := w.run.Load(); mine != 0 {
+		return w.keep(ctx, conn, mine, p)
+	}
+	if err := w.count(ctx, conn); err != nil {
+		return err
+	}
+	after := beginning // the new owner of the lock has not written yet
+	if p.Leader.Process == p.Lock {
+		after = w.o.Lease
+	}
+	silent := now.Sub(w.since)
+	if p.recording(w.o.Lease) {
+		w.free.Store(false)
+		return nil
+	}
+	if w.Lock() != 0 || p.Leader.Process == 0 || silent < after {
+		return nil
+	}
+	ended, err := w.end(ctx, conn, p.Leader.Process)
+	if err != nil {
+		return err
+	}
+	w.o.Logger.Warn("the recorder is silent", "run", p.Run, "host", p.Host, "pid", p.PID, "for", p.Age, "session ended", ended)
+	w.since = time.Time{}
+	if !ended {
+		w.free.Store(true)
+		spawn.Wake(w.wake)
+	}
+	return nil
+}
+
+// end ends the session that owns the lock, if it still does. ended is false if our role may not end it.
+func (e *Elector) end(ctx context.Context, conn *pgwire.Conn, process uint32) (ended bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	_, err = conn.Rows(ctx, "select pg_terminate_backend(l.pid) from pg_locks l where l.granted and l.pid = $2::int and "+locked, lockName(e.o.Schema), strconv.FormatUint(uint64(process), 10))
+	if reply, is := errors.AsType[*pgwire.Reply](err); is && reply.Code == "42501" {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// keep writes to the row of our run which session owns the lock, and how far our clock is ahead.
+func (w *watcher) keep(ctx context.Context, conn *pgwire.Conn, run int64, p *Present) error {
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	w.counted = run
+	if lock := w.Lock(); lock != p.Lock && lock != 0 && p.Run == run {
+		if _, err := conn.Rows(ctx, w.update("lock = $2::bigint"), text(run), text(int64(lock))); err != nil {
+			return err
+		}
+	}
+	if p.Measured && p.Run == run && time.Since(w.measured) < time.Minute {
+		return nil
+	}
+	ahead, err := compare(ctx, conn)
+	if err != nil {
+		return err
+	}
+	w.measured = time.Now()
+	_, err = conn.Rows(ctx, w.update("ahead_least = $2::bigint, ahead_most = $3::bigint"), text(run), text(ahead[0].Microseconds()), text(ahead[1].Microseconds()+1))
+	return err
+}
+
+// count adds what the store has refused to the row of the run that this process wrote last.
+func (w *watcher) count(ctx context.Context, conn *pgwire.Conn) error {
+	n := w.refused.Swap(0)
+	if n == 0 || w.counted == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	_, err := conn.Rows(ctx, w.update("refused = refused + $2::bigint"), text(w.counted), text(n))
+	if err != nil {
+		w.refused.Add(n)
+	}
+	return err
+}
+
+// update returns a statement that changes the row of run $1.
+func (e *Elector) update(set string) string {
+	return fmt.Sprintf("update %s.run set %s where id = $1::bigint", pgwire.Identifier(e.o.Schema), set)
+}
+
+func text(n int64) string { return strconv.FormatInt(n, 10) }
+
+// compare returns how far our clock is ahead of the server's: between the two. Of three answers it takes what all
+// allow.
+func compare(ctx context.Context, conn *pgwire.Conn) (ahead [2]time.Duration, err error) {
+	for i := range 3 {
+		before := time.Now()
+		row, err := conn.One(ctx, "select (extract(epoch from clock_timestamp()) * 1000000)::bigint")
+		if err != nil {
+			return ahead, err
+		}
+		after := time.Now()
+		server := time.UnixMicro(number(row, 0))
+		least, most := before.Round(0).Sub(server.Add(time.Microsecond)), after.Round(0).Sub(server)
+		if i > 0 {
+			least, most = max(least, ahead[0]), min(most, ahead[1])
+		}
+		ahead = [2]time.Duration{least, max(least, most)} // a clock that was set in between
+	}
+	return ahead, nil
+}
