@@ -282,6 +282,7 @@ type model struct {
 	scopes    []*scope     // by Row.Scope
 	rows      []*Row       // by slot, as in the next State
 	free      []Vacancy
+	homes     map[Ref]Vacancy    // slots that a Follower keeps for rows of its last run; else nil
 	known     map[int]*Primitive // by slot: the last look with known owners, if the row has none
 	queued    map[int]*Primitive // by slot: the last look with a whole queue, if the row has none
 	expected  []Expectation
@@ -305,7 +306,7 @@ func (m *model) apply(f *hubSource, in *Input) urgency {
 	switch in.Kind {
 	case InputStarted:
 		m.start, m.limit, m.resume = in.At, *in.Thresholds, in.Resume
-		m.published = &State{At: in.At.Wall, Thresholds: m.limit}
+		m.published = &State{Rev: m.published.Rev, At: in.At.Wall, LastSeq: m.published.LastSeq, Rows: slices.Clone(m.rows), Thresholds: m.limit}
 		return idle
 	case InputSources:
 		m.add(in.Added)

@@ -66,7 +66,8 @@ func (m *model) keyframe() *Keyframe {
 
 // restore fills an empty model from a Keyframe.
 func (m *model) restore(k *Keyframe) {
-	m.inputs, m.ring.last, m.start, m.at, m.limit, m.resume = k.Seq, k.LastEvent, k.Start, k.At, k.Thresholds, k.Resume
+	m.inputs, m.start, m.at, m.limit, m.resume = k.Seq, k.Start, k.At, k.Thresholds, k.Resume
+	m.ring.jump(k.LastEvent)
 	for i := range k.Sources {
 		m.addSource(k.Sources[i])
 	}
@@ -173,6 +174,9 @@ func (k *Keyframe) Sound() bool {
 		}
 	}
 	if k.Published != nil {
+		if len(k.Published.Rows) > len(k.Rows) {
+			return false
+		}
 		for _, row := range k.Published.Rows {
 			if row != nil && !row.sound(len(k.Published.Scopes)) {
 				return false
@@ -267,7 +271,7 @@ func (m *model) goOn(k *Keyframe, added []*hubSource) {
 		}
 		row := was.own()
 		row.Slot, row.Scope = m.occupy(scopes[was.Scope], was.Ref), scopes[was.Scope].Index
-		row.Gen, row.Rev, row.Primitive = 0, m.nextRev(), was.Primitive.resumed()
+		row.Gen, row.Rev, row.Primitive = m.rows[row.Slot].Gen, m.nextRev(), was.Primitive.resumed()
 		m.rows[row.Slot] = row
 		if p := k.Known[slot]; p != nil {
 			m.known[row.Slot] = p.resumed()

@@ -47,6 +47,13 @@ func (r *ring) append(events []Event) {
 	r.wakeLocked(news)
 }
 
+// jump makes last the number of the newest event. It must not be smaller than that was.
+func (r *ring) jump(last uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = last
+}
+
 // boundLocked drops the oldest renewal if there are many, else the oldest event of the other queue.
 func (r *ring) boundLocked() {
 	for r.renewals.len()+r.changes.len() > r.most {

@@ -15,7 +15,11 @@ type Vacancy struct {
 // occupy makes an empty row for ref in a free slot and returns the slot.
 func (m *model) occupy(sc *scope, ref Ref) int {
 	row := &Row{Primitive: &Primitive{Ref: ref}, Rev: m.nextRev(), Scope: sc.Index}
-	if n := len(m.free); n > 0 {
+	if v, ok := m.homes[ref]; ok {
+		delete(m.homes, ref)
+		row.Slot, row.Gen = v.Slot, v.Gen
+		m.rows[v.Slot] = row
+	} else if n := len(m.free); n > 0 {
 		v := m.free[n-1]
 		m.free = m.free[:n-1]
 		row.Slot, row.Gen = v.Slot, v.Gen+1
@@ -87,6 +91,12 @@ func (x *index) add(ref Ref, slot int) {
 		x.spaces[placeOf(ref)] = slots
 	}
 	slots[ref.Name] = int32(slot)
+}
+
+func (x *index) clear() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.spaces = nil
 }
 
 func (x *index) remove(ref Ref) {
