@@ -13,6 +13,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/internal/history/tables"
+	"coordtop/internal/objective"
 	"coordtop/sources"
 )
 
@@ -49,6 +50,10 @@ func BenchmarkScale(b *testing.B) {
 	for i := range scaleLanes {
 		everyLane = append(everyLane, scaleRef(i))
 	}
+	monthly, err := objective.Parse("*", "99.95 % led over 30 days")
+	if err != nil {
+		b.Fatal(err)
+	}
 	for _, q := range []struct {
 		name string
 		ask  func() error
@@ -63,6 +68,13 @@ func BenchmarkScale(b *testing.B) {
 			return err
 		}},
 		{"totals of 30 days", func() error { _, err := s.Totals(b.Context(), month); return err }},
+		{"objectives of 30 days", func() error {
+			totals, err := objective.Read(b.Context(), s, []objective.Objective{monthly}, end)
+			if n := len(objective.Evaluate(&objective.Input{Objectives: []objective.Objective{monthly}, Now: end, Totals: totals})); n != scaleLanes {
+				return fmt.Errorf("%d results: %w", n, err)
+			}
+			return err
+		}},
 		{"totals of any 29 days", func() error {
 			_, err := s.Totals(b.Context(), history.Span{From: t0.Add(7*h + 13*m), To: end.Add(-5 * h)})
 			return err
