@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"coordtop/internal/ground/format"
@@ -44,14 +43,12 @@ func Objectives(out io.Writer, results []objective.Result, o ObjectivesOptions) 
 	if err != nil {
 		return err
 	}
-	for _, wrong := range []struct {
-		objective.Verdict
-		error
-	}{{objective.Missed, ErrMissed}, {objective.NotKnown, ErrNotKnown}} {
-		same := slices.DeleteFunc(slices.Clone(results), func(r objective.Result) bool { return r.Verdict() != wrong.Verdict })
-		if n := len(same); n > 0 {
-			return fmt.Errorf("%w: %s of %s", wrong.error, format.Count(n), format.Count(len(results)))
-		}
+	counts, of := objective.Counts(results), " of "+format.Count(len(results))
+	switch {
+	case counts[objective.Missed] > 0:
+		return fmt.Errorf("%w: %s", ErrMissed, format.Count(counts[objective.Missed])+of)
+	case counts[objective.NotKnown] > 0:
+		return fmt.Errorf("%w: %s", ErrNotKnown, format.Count(counts[objective.NotKnown])+of)
 	}
 	return nil
 }

@@ -179,6 +179,14 @@ func Evaluate(in *Input) (results []Result) {
 	return results
 }
 
+// Counts returns the number of results with each Verdict.
+func Counts(results []Result) (counts [Within + 1]int) {
+	for i := range results {
+		counts[results[i].Verdict()]++
+	}
+	return counts
+}
+
 // vacancy returns the Vacancy of a primitive, with its row if there is one.
 func (in *Input) vacancy(ref sources.Ref, row *sources.Row, over time.Duration) Vacancy {
 	if row == nil {
