@@ -15,6 +15,7 @@ import (
 	"coordtop/internal/diagnose"
 	"coordtop/internal/ground/spawn"
 	"coordtop/internal/history"
+	"coordtop/internal/objective"
 	"coordtop/sources"
 	"coordtop/ui/dialog"
 	"coordtop/ui/terminal"
@@ -86,6 +87,9 @@ type Options struct {
 
 	// Runbooks are the URLs of the config, by the pattern of a finding.
 	Runbooks map[diagnose.Pattern]string
+
+	// Objectives of the config are shown by Pulse.
+	Objectives []objective.Objective
 
 	// Operator carries out what the person decides. nil: the board is read-only.
 	Operator Operator

@@ -1,6 +1,6 @@
 // Package ui is the board: one Bubble Tea model that shows what a Feed knows.
 //
-// It may import internal/action, internal/diagnose, internal/fleet, internal/history, internal/history/trouble, internal/mute,
+// It may import internal/action, internal/diagnose, internal/fleet, internal/history, internal/history/trouble, internal/mute, internal/objective,
 // sources, sources/lane, sources/origin, sources/verdict, ui/*, internal/ground/address, internal/ground/format,
 // internal/ground/spawn.
 //
@@ -10,7 +10,7 @@
 // replay only needs another Feed.
 //
 // The model routes messages and draws. The rest of the state is in parts: rowList, pulsePart, timelinePart, pastReader,
-// replay, ownersPart, troubleReader, auditReader, exporter, focusNotifier, attention. A part reads and changes the Scene; of the
+// replay, ownersPart, troubleReader, objectiveReader, auditReader, exporter, focusNotifier, attention. A part reads and changes the Scene; of the
 // model it calls only the methods of host.
 //
 // Below the model stand layers, each a package that imports only what stands below it:

@@ -37,6 +37,7 @@ type model struct {
 	replay    *replay
 	owners    *ownersPart
 	trouble   *troubleReader
+	objective *objectiveReader
 	audit     *auditReader
 	exporter  *exporter
 	focus     *focusNotifier
@@ -92,6 +93,7 @@ func (m *model) addParts() {
 	m.owners = &ownersPart{part: shared, list: m.rowList, pulse: m.pulse}
 	m.alerts = alerts{Alert: terminal.NewAlert(o.Alert, terminal.Environ(o.Environ)), part: shared, undelivered: o.Notified, last: map[diagnose.Pattern]time.Time{}}
 	m.trouble = &troubleReader{part: shared, past: m.past, replay: m.replay}
+	m.objective = &objectiveReader{part: shared, past: m.past, list: o.Objectives}
 	m.audit = &auditReader{part: shared, options: o, rows: m.rowList}
 	tmux := terminal.Environ(o.Environ).Get("TMUX") != ""
 	m.exporter = &exporter{part: shared, options: o, tmux: tmux, audit: m.audit, list: m.rowList}

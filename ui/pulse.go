@@ -1,13 +1,20 @@
 package ui
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"coordtop/internal/diagnose"
+	"coordtop/internal/history"
+	"coordtop/internal/objective"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
+	"coordtop/ui/paint"
 	"coordtop/ui/screen"
 )
 
@@ -131,4 +138,65 @@ func (p *pulsePart) text() string {
 		return strings.TrimSuffix(f.Text(p.scene.Now), "\n")
 	}
 	return ""
+}
+
+// How often the objectives are computed while Pulse is shown: with many primitives less often, because all that is
+// recorded of them is summed up.
+const (
+	objectivesEvery      = 30 * time.Second
+	objectivesOfThousand = 10 * time.Second // more for each thousand primitives
+)
+
+// objectiveReader computes how well the objectives are kept, for the Pulse screen.
+type objectiveReader struct {
+	part
+	past    *pastReader // of the same recording
+	list    []objective.Objective
+	at      time.Time // of the clock, when it was asked last; zero: not yet
+	running bool
+}
+
+// objectivesMsg brings the results.
+type objectivesMsg struct {
+	results []objective.Result
+	now     time.Time
+	err     error
+}
+
+// read is the command that computes them, when it is time for that; nil: it is not.
+func (r *objectiveReader) read() tea.Cmd {
+	sc, s := r.scene, &r.scene.Pulse.Objectives
+	if len(r.list) == 0 || sc.Shown != screen.Pulse || sc.State == nil || r.running {
+		return nil
+	}
+	pace := objectivesEvery + time.Duration(len(s.Results)/1000)*objectivesOfThousand
+	if !r.at.IsZero() && sc.Clock.Sub(r.at).Abs() < pace && sc.Now.Sub(s.At).Abs() < pace {
+		return nil
+	}
+	r.running, r.at = true, sc.Clock
+	h, ctx := r.past.history, r.past.context
+	in := objective.Input{Objectives: r.list, Now: sc.Now, State: sc.State}
+	if sc.OnlyPast || sc.Replay != nil { // the recording knows it all
+		in.State = nil
+	}
+	return func() tea.Msg {
+		msg := objectivesMsg{now: in.Now}
+		if ctx != nil {
+			if in.Totals, msg.err = objective.Read(ctx, h, in.Objectives, in.Now); errors.Is(msg.err, fs.ErrNotExist) || errors.Is(msg.err, history.ErrNothing) {
+				msg.err = nil
+			}
+		}
+		msg.results = objective.Evaluate(&in)
+		return msg
+	}
+}
+
+// have takes the results and reports whether the frame changes.
+func (r *objectiveReader) have(msg objectivesMsg) bool {
+	r.running = false
+	r.scene.Pulse.Objectives = screen.Objectives{Results: msg.results, At: msg.now}
+	if msg.err != nil {
+		r.scene.Pulse.Objectives.Error = paint.Clean(msg.err.Error())
+	}
+	return r.scene.Shown == screen.Pulse
 }

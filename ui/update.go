@@ -37,6 +37,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if reading := m.trouble.read(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
+	if reading := m.objective.read(); reading != nil {
+		cmd = tea.Batch(reading, cmd)
+	}
 	if calls := m.alerts.send(); calls != nil {
 		cmd = tea.Batch(calls, cmd)
 	}
@@ -98,6 +101,8 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	case troubleMsg:
 		m.trouble.have(msg)
 		return nil, true
+	case objectivesMsg:
+		return nil, m.objective.have(msg)
 	case pastMsg:
 		m.past.havePast(msg)
 		return nil, true

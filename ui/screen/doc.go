@@ -4,7 +4,7 @@
 // and the recording know of a row.
 //
 // It may import internal/action, internal/diagnose, internal/fleet, internal/help, internal/history,
-// internal/history/trouble, internal/mute, sources, sources/lane, sources/origin, sources/verdict, ui/cursor, ui/keys,
+// internal/history/trouble, internal/mute, internal/objective, sources, sources/lane, sources/origin, sources/verdict, ui/cursor, ui/keys,
 // ui/paint, ui/rows, ui/timeline,
 // internal/ground/format.
 //

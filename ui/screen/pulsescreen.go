@@ -21,6 +21,7 @@ type PulseState struct {
 	Whole  bool                          // each source has been read in full since the start, or does not answer
 	Calm   time.Time                     // since when nothing was found; zero: something is, or not enough is known
 	Counts map[string]*rows.SourceCounts // by source
+	Objectives
 }
 
 // FindingKey identifies a Finding from one second to the next, as long as its first row stays.

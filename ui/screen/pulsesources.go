@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coordtop/internal/ground/format"
+	"coordtop/internal/objective"
 	"coordtop/sources"
 	"coordtop/sources/lane"
 	"coordtop/ui/keys"
@@ -28,7 +29,11 @@ func pulseBelow(sc *Scene, w, h int) []string {
 		rule.Put(sc.Theme.Dim, strings.Repeat(sc.Theme.Glyphs.Rule, 3)).Parts(more...)
 	}
 	gap := sc.Theme.Line(w).Done()
-	lines := append([]string{gap, normalLife(sc, w), rule.Rule().Done()}, pulseSources(sc, w, max((h-1)/4, 2))...)
+	lines := []string{gap, normalLife(sc, w)}
+	if s := &sc.Pulse.Objectives; len(s.Results) > 0 {
+		lines = append(lines, objectivesLine(sc, s, w))
+	}
+	lines = append(append(lines, rule.Rule().Done()), pulseSources(sc, w, max((h-1)/4, 2))...)
 	acts := sc.Events.Actions
 	if len(acts) == 0 || len(sc.Findings) > 0 && sc.Layout.Height < stackHeight {
 		return lines
@@ -64,6 +69,41 @@ func normalLife(sc *Scene, w int) string {
 		texts = []string{"nothing changed hands without a loss"}
 	}
 	return sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "NORMAL LIFE, "+span+": "+strings.Join(texts, ", ")).Done()
+}
+
+// Objectives are how well the objectives of the config are kept.
+type Objectives struct {
+	Results []objective.Result // the worst first; none: not computed yet, or there are no objectives
+	At      time.Time          // of when they are
+	Error   string             // why the recording could not be read; "": it was
+}
+
+// oldObjectives is the age from which on the line of the objectives says of when it is.
+const oldObjectives = 5 * time.Minute
+
+// objectivesLine counts the objectives by how they are kept, and describes the worst one.
+func objectivesLine(sc *Scene, s *Objectives, w int) string {
+	th, r := &sc.Theme, &s.Results[0]
+	l := th.Line(w).Skip(1).Put(th.Dim, "OBJECTIVES")
+	if sc.Now.Sub(s.At).Abs() > oldObjectives {
+		l.Put(th.Dim, ", "+paint.TimeOfDay(s.At, sc.Now))
+	}
+	sep := ": "
+	for verdict, n := range objective.Counts(s.Results) {
+		if v := objective.Verdict(verdict); n > 0 {
+			l.Put(th.Dim, sep).Put(map[objective.Verdict]paint.Style{objective.Missed: th.Warn, objective.NotKnown: th.Dim}[v], format.Count(n)+" "+v.String())
+			sep = ", "
+		}
+	}
+	switch {
+	case s.Error != "":
+		l.Put(th.Dim, "; "+s.Error)
+	case !r.Fits():
+		l.Put(th.Dim, "; no "+r.Objective.Kind.String()+" fits "+paint.Clean(string(r.Objective.Pattern)))
+	default:
+		l.Put(th.Dim, "; "+NameOf(sc, r.Ref)+" without an owner for "+r.All.Vacant.Short()+", budget used "+r.Used().Text("%")+", last hour "+r.Burn().Text("x"))
+	}
+	return l.Done()
 }
 
 // pulseSources draws a table with a line for each source, those that do not answer first if not all of them have room
