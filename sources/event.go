@@ -60,6 +60,12 @@ func (k EventKind) BeginsOwner() bool {
 	return k == EventAcquired || k == EventOwnerChanged || k == EventPresent
 }
 
+// ChangesOwner reports whether the event is a change of owner, or of the number of taken permits, as counts of changes
+// have it.
+func (e *Event) ChangesOwner() bool {
+	return e.Kind == EventAcquired || e.Kind == EventOwnerChanged || e.Was.Taken != e.Now.Taken && e.Kind == EventCountChanged
+}
+
 // Event is one thing that happened, with the stretch of time in which it did.
 type Event struct {
 	Seq       uint64        // 1, 2, 3 ... in one run of the program

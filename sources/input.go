@@ -121,6 +121,13 @@ func NewInputBuffer(inputs, bytes int) *InputBuffer {
 // number of Inputs. It is never closed.
 func (r *InputBuffer) Wake() <-chan struct{} { return r.wake }
 
+// Len returns the number of Inputs that wait.
+func (r *InputBuffer) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.inputs.len()
+}
+
 // Take returns the Inputs since the last call, the oldest first, and the number of Inputs dropped after the last of
 // them; the next Seq shows that as well. It does not block. The slice belongs to the caller; values that the Inputs
 // refer to are shared with the Hub and its States and must not be changed.

@@ -238,7 +238,7 @@ func ownerOf(p *Primitive, who OwnerRef) *Owner {
 
 // count counts a change of owner, and a loss, in a copy, because published counts are never changed.
 func (r *Row) count(e *Event) {
-	change := e.Kind == EventAcquired || e.Kind == EventOwnerChanged || e.Was.Taken != e.Now.Taken && e.Kind == EventCountChanged
+	change := e.ChangesOwner()
 	if !change && !e.Loss {
 		return
 	}

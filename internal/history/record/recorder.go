@@ -70,6 +70,8 @@ type Recorder struct {
 	tidy    time.Duration         // of the next Tidy, on the monotonic clock, which nobody can set back
 	clock   steadyClock           // for the age of old records
 	failed  time.Time             // since when writing fails; zero: writing works
+
+	health health // of Health
 }
 
 // New returns a Recorder, which does nothing before Run.
@@ -154,18 +156,20 @@ func (r *Recorder) log(err error) {
 // step writes the inputs since the last step.
 func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 	if now.Mono < r.next {
-		r.o.Inputs.Take() // they cannot be written
+		inputs, lost := r.o.Inputs.Take() // they cannot be written
+		r.health.drop(uint64(len(inputs))+lost, !r.failed.IsZero())
 		return
 	}
 	if r.batcher == nil && !r.begin(ctx, now) {
 		return
 	}
-	if err := r.batcher.flush(now.Wall, r.o.Inputs.Take); err != nil {
+	if err := r.batcher.flush(now.Wall, r.take); err != nil {
 		r.broken(err, now)
 		return
 	}
 	r.hold()
 	r.active.Store(true)
+	r.health.wrote(now.Wall, r.held)
 	age := r.clock.at(now)
 	if !r.failed.IsZero() {
 		r.o.Logger.Info("recording again", "since", r.failed)
