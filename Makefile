@@ -27,7 +27,7 @@ export CGO_ENABLED GOFLAGS
 # What the demo and the tests need beside Go: commands, any of which will do, and the
 # Debian package that has them.
 SERVERS := redis-server:redis-server postgres,pg_ctlcluster:postgresql
-TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
+TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2 promtool:prometheus
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build install uninstall quick figures test race truth incidents stories kills lint bench bench-idle fuzz golden shots release release-test deps clean

@@ -82,6 +82,7 @@ func getCommand(p *program) *cobra.Command {
 func watchCommand(p *program) *cobra.Command {
 	var o output
 	var data bool
+	var listen listening
 	cmd := &cobra.Command{
 		Use:   "watch [URL | SOURCE[/NAME] ...]",
 		Short: "Print a line for every change",
@@ -97,15 +98,21 @@ func watchCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := listen.open(cmd.Context()); err != nil {
+				return err
+			}
+			defer listen.close()
 			p.settings.lasts = true
 			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
 				beside.run(ctx, func() error { return whileRead(ctx, p.env.Stdout) })
+				listen.serve(ctx, p, &c, hub, nil, beside)
 				return headless.Watch(ctx, headless.Over(hub), p.env.Stdout, headless.WatchOptions{Format: o.format(), Names: names, Diag: p.env.Stderr, Data: data})
 			})
 		}),
 	}
 	o.flag(cmd)
 	cmd.Flags().BoolVar(&data, "data", false, "show the data of primitives and owners in text too")
+	listen.flag(cmd)
 	p.schemaFlag(cmd, headless.OfWatch)
 	return cmd
 }

@@ -20,11 +20,12 @@ import (
 	"coordtop/internal/ground/address"
 	"coordtop/internal/headless"
 	"coordtop/internal/help"
+	"coordtop/internal/metrics"
 )
 
 // helpCommand shows the help of a command and the topics of package help.
 func helpCommand(p *program, root *cobra.Command) *cobra.Command {
-	var search bool
+	var search, rules, dashboard bool
 	cmd := &cobra.Command{
 		Use: "help [TOPIC | COMMAND | -k WORD ...]", Short: "Show a topic, or the help of a command; -k searches all",
 		Long: "Without an argument it lists topics and commands. On a terminal the text goes through $PAGER, or less;\n" +
@@ -33,6 +34,17 @@ func helpCommand(p *program, root *cobra.Command) *cobra.Command {
 		Example:   "coordtop help rights\ncoordtop help get\ncoordtop help -k redisson",
 		ValidArgs: known(root),
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
+			if rules || dashboard {
+				text := metrics.Rules
+				if dashboard {
+					text = metrics.Dashboard
+				}
+				if search || rules && dashboard || !slices.Equal(args, []string{"metrics"}) {
+					return usagef("--rules and --dashboard print files: coordtop help metrics --rules, or coordtop help metrics --dashboard")
+				}
+				_, err := fmt.Fprint(p.env.Stdout, text)
+				return err
+			}
 			w := p.helpWriter()
 			var found []help.Block
 			switch {
@@ -57,6 +69,8 @@ func helpCommand(p *program, root *cobra.Command) *cobra.Command {
 			return p.page(cmd.Context(), w.text.String()+help.Screen(found, w.width, w.strong))
 		}),
 	}
+	cmd.Flags().BoolVar(&rules, "rules", false, "of metrics: print alert rules for Prometheus")
+	cmd.Flags().BoolVar(&dashboard, "dashboard", false, "of metrics: print a dashboard for Grafana")
 	cmd.Flags().BoolVarP(&search, "search", "k", false, "search all topics and commands for the words")
 	return cmd
 }

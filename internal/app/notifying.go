@@ -19,10 +19,10 @@ import (
 	"coordtop/ui/rows"
 )
 
-// notifyFilter parses the filter of a rule; its Mistake is nil if it can be used.
-func notifyFilter(c *config.Config, rule *config.Notify) *rows.Selection {
+// configFilter parses a filter of the config; its Mistake is nil if it can be used.
+func configFilter(c *config.Config, text string) *rows.Selection {
 	f := &rows.Selection{}
-	f.Parse(rule.Filter, func() (labels []string) {
+	f.Parse(text, func() (labels []string) {
 		for i := range c.Sources {
 			for _, l := range c.Sources[i].Labels {
 				labels = append(labels, l.Key)
@@ -33,12 +33,15 @@ func notifyFilter(c *config.Config, rule *config.Notify) *rows.Selection {
 	return f
 }
 
-// filterProblems returns what is wrong with the filters of the rules.
+// filterProblems returns what is wrong with the filters of c.
 func filterProblems(c *config.Config) (list []config.Problem) {
 	for i := range c.Notify {
-		if m := notifyFilter(c, &c.Notify[i]).Mistake; m != nil {
+		if m := configFilter(c, c.Notify[i].Filter).Mistake; m != nil {
 			list = append(list, c.Problem(fmt.Sprintf("notify[%d].filter", i), m.Text))
 		}
+	}
+	if m := configFilter(c, c.Metrics.Names).Mistake; m != nil {
+		list = append(list, c.Problem("metrics.names", m.Text))
 	}
 	return list
 }
@@ -120,7 +123,7 @@ func (l *findings) known(st *sources.State, ref sources.Ref) bool {
 // matches returns whether a finding is one for a rule: grave enough, and about a row that its filter selects. One about
 // a source is about all rows of it.
 func (l *findings) matches(rule *config.Notify) func(*diagnose.Finding) bool {
-	filter := notifyFilter(&l.r.config, rule)
+	filter := configFilter(&l.r.config, rule.Filter)
 	return func(f *diagnose.Finding) bool {
 		if f.Severity > rule.Severity {
 			return false

@@ -5,13 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"coordtop/internal/config"
 	"coordtop/internal/ground/format"
 	"coordtop/internal/ground/spawn"
+	"coordtop/internal/history/record"
+	"coordtop/internal/metrics"
+	"coordtop/internal/metrics/endpoint"
 	"coordtop/sources"
 )
 
@@ -53,6 +59,49 @@ func (p *program) observeSpecs(ctx context.Context, specs []sources.Spec, o sour
 		return beside // body ended because of it, so it is reported once
 	}
 	return errors.Join(err, beside)
+}
+
+// listening is the flag --listen of a command, and the port that it opens.
+type listening struct {
+	address string
+	port    net.Listener // nil: nothing is served
+}
+
+func (l *listening) flag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&l.address, "listen", "", "serve /metrics, /healthz and /readyz at `HOST:PORT`; without HOST only to this machine")
+}
+
+// open opens the port, if one is wanted; close closes it.
+func (l *listening) open(ctx context.Context) (err error) {
+	if l.address != "" {
+		l.port, err = endpoint.Listen(ctx, l.address)
+	}
+	return err
+}
+
+func (l *listening) close() {
+	if l.port != nil {
+		_ = l.port.Close() // it may be closed
+	}
+}
+
+// serve serves the metrics of hub until ctx ends; beside joins it. r is nil if the command does not record.
+func (l *listening) serve(ctx context.Context, p *program, c *config.Config, hub *sources.Hub, r *record.Recorder, beside *watched) {
+	if l.port == nil {
+		return
+	}
+	o := metrics.Options{Hub: hub, Version: version(), Names: configFilter(c, c.Metrics.Names), Series: c.Metrics.Series}
+	if r != nil {
+		o.Recorder = r.Health
+		o.Standby = func() bool {
+			h := r.Health()
+			return !h.Active && !h.Stopped
+		}
+	}
+	collector := metrics.New(o)
+	beside.run(ctx, func() error { return collector.Run(ctx) })
+	beside.run(ctx, func() error { return endpoint.Run(ctx, l.port, endpoint.Options{Of: collector, Logger: p.logger()}) })
+	fmt.Fprintf(p.env.Stderr, "coordtop: serving http://%s/metrics\n", l.port.Addr())
 }
 
 // guarded returns a context that ends with ctx and with the first panic under it, so that the terminal is restored

@@ -202,7 +202,8 @@ func (r *recording) status() (text string, stopped bool) {
 type recordOptions struct {
 	export string
 	stretch
-	mask bool
+	mask   bool
+	listen listening
 }
 
 func recordCommand(p *program) *cobra.Command {
@@ -216,25 +217,29 @@ func recordCommand(p *program) *cobra.Command {
 			"With --export a stretch of what was recorded is written to FILE, which can be sent to somebody and replayed\n" +
 			"there. --mask replaces every name, label and text in it by another one, the same everywhere; what an action was\n" +
 			"and how it went stays.",
-		Example: "coordtop record\ncoordtop record --export outage.coordtop --since 2h --mask",
+		Example: "coordtop record\ncoordtop record --listen 127.0.0.1:9595\ncoordtop record --export outage.coordtop --since 2h --mask",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("export") {
+				if o.listen.address != "" {
+					return usagef("--listen is for a recording, not for --export")
+				}
 				return p.exportRecording(cmd.Context(), args, o)
 			}
 			if o.mask {
 				return usagef("--mask is for --export")
 			}
-			return p.record(cmd.Context(), args)
+			return p.record(cmd.Context(), args, &o.listen)
 		}),
 	}
 	cmd.Flags().StringVar(&o.export, "export", "", "write what was recorded to `FILE`")
 	o.flags(cmd, 2*time.Hour)
+	o.listen.flag(cmd)
 	cmd.Flags().BoolVar(&o.mask, "mask", false, "replace names, labels and texts")
 	return cmd
 }
 
 // record records without a screen, and prints its state to standard error.
-func (p *program) record(ctx context.Context, args []string) error {
+func (p *program) record(ctx context.Context, args []string, listen *listening) error {
 	c, names, err := p.settings.pickReadable(ctx, args, false)
 	if err != nil {
 		return err
@@ -248,6 +253,10 @@ func (p *program) record(ctx context.Context, args []string) error {
 	if place.Path == "" {
 		return usagef("there is no place for the recording: set history.file, and history.off to false, or $HOME")
 	}
+	if err := listen.open(ctx); err != nil {
+		return err
+	}
+	defer listen.close()
 	r := p.settings.recordingAt(c, place, p.logger())
 	defer r.close()
 	p.settings.lasts = true
@@ -255,6 +264,7 @@ func (p *program) record(ctx context.Context, args []string) error {
 		r.run(inner, hub, beside)
 		r.follow(inner, p.auditLog(), hub, beside)
 		r.notify(inner, p, hub, beside)
+		listen.serve(inner, p, &c, hub, r.Recorder, beside)
 		for said, told := "", ""; ; {
 			text, _ := r.Recording()
 			if text == "" && r.Active() {

@@ -3,9 +3,14 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -248,5 +253,75 @@ func TestRecordSaysThatItsFileWasMovedAndGoesOn(t *testing.T) {
 	cancel()
 	if code := <-done; code != 0 {
 		t.Errorf("exit code %d: %s", code, w.stderr)
+	}
+}
+
+// got returns what an address answers.
+func got(t *testing.T, url string) (status int, text string) {
+	t.Helper()
+	r, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err = errors.Join(err, r.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, string(body)
+}
+
+// TestMetricsAreServedByWhoRecords has two recorders, of which the second shows only itself until the first ends.
+func TestMetricsAreServedByWhoRecords(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	set(t, writer(t, server.Addr()), "app:leader:billing", "host-1", time.Hour)
+	text := "sources:\n  - {name: leases, url: " + server.URL() + ", watch: [{election: 'app:leader:*'}]}\nmetrics: {names: kind=election}\n"
+	serving := regexp.MustCompile(`serving (http://127\.0\.0\.1:\d+)/metrics`)
+	first, second := newWorld(t), newWorld(t)
+	second.home = first.home
+	first.write(t, configFile, text)
+	var urls []string
+	var stops []func()
+	for _, w := range []*world{first, second} {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan int, 1)
+		go func() { done <- w.main(ctx, "record", "--listen", "0") }() // received below
+		stops = append(stops, sync.OnceFunc(func() {
+			cancel()
+			if code := <-done; code != 0 {
+				t.Errorf("exit code %d: %s", code, w.stderr)
+			}
+		}))
+		defer stops[len(stops)-1]()
+		w.stderr.await(t, func(s string) bool {
+			return serving.MatchString(s) && (strings.Contains(s, "recording into") || strings.Contains(s, "another coordtop records into it"))
+		})
+		urls = append(urls, serving.FindStringSubmatch(w.stderr.String())[1])
+	}
+	const led = `coordtop_has_leader{backend="redis",kind="election",name="app:leader:billing",source="leases",space="0"} 1`
+	await := func(url, want string) (body string) {
+		t.Helper()
+		for ctx, tick := t.Context(), time.NewTicker(50*time.Millisecond); ctx.Err() == nil; <-tick.C {
+			if _, body = got(t, url+"/metrics"); strings.Contains(body, want) {
+				return body
+			}
+		}
+		return body
+	}
+	await(urls[0], led)
+	if body := await(urls[1], "coordtop_standby 1"); strings.Contains(body, "leases") || strings.Contains(body, "recorder_up") {
+		t.Errorf("the one that waits serves\n%s", body)
+	}
+	if status, text := got(t, urls[1]+"/readyz"); status != 200 || !strings.HasPrefix(text, "another coordtop records") {
+		t.Errorf("the one that waits: %d %s", status, text)
+	}
+	stops[0]()
+	await(urls[1], led)
+	if body := await(urls[1], "coordtop_recorder_up 1"); strings.Contains(body, "host-1") {
+		t.Errorf("it shows the owner:\n%s", body)
+	}
+	w := newWorld(t)
+	if code := w.main(t.Context(), "watch", "--listen", strings.TrimPrefix(urls[1], "http://"), server.URL()); code != 1 || !strings.Contains(w.stderr.String(), "another program does: choose another port") {
+		t.Errorf("a port that is taken: exit code %d: %s", code, w.stderr)
 	}
 }

@@ -28,6 +28,7 @@ type Config struct {
 	Notify     []Notify                    // whom to tell what is found
 	Thresholds sources.Thresholds          // above these something counts as late, lost or a problem
 	History    History
+	Metrics    Metrics
 
 	places *places // positions in the file at Path
 }
@@ -74,6 +75,12 @@ type History struct {
 	Size int64         `yaml:"size"` // most bytes; 0: the program's choice
 
 	GroupReads bool `yaml:"group_reads"` // members of the file's group may read it
+}
+
+// Metrics configures what `--listen` serves.
+type Metrics struct {
+	Names  string `yaml:"names"`  // filter of the rows whose names are shown, in the language of the board, which checks it; "": none
+	Series int    `yaml:"series"` // most series with names; 0: the program's choice
 }
 
 // Secret returns the secret for the source: the password, or the access token.

@@ -26,6 +26,7 @@ type file struct {
 
 	Thresholds sources.Thresholds `yaml:"thresholds"`
 	History    History            `yaml:"history"`
+	Metrics    Metrics            `yaml:"metrics"`
 }
 
 type fileSource struct {

@@ -32,7 +32,7 @@ func (d *decoder) scalar(n ast.Node, path string, v reflect.Value) {
 		value, ok, want = float64(part)/100, ok && found && err == nil && part >= 1 && part <= 99, "a part from 1% to 99%, as 33%"
 	case int:
 		number, err := strconv.Atoi(text)
-		value, ok, want = number, ok && err == nil && number >= 1 && number <= 1000, "a whole number from 1 to 1000"
+		value, ok, want = number, ok && err == nil && number >= 1 && number <= 100_000, "a whole number from 1 to 100000"
 	case int64:
 		value, ok = sizeOf(text)
 		want = "a size, as 500MB or 2GB"

@@ -136,7 +136,7 @@ func scalarOf(t reflect.Type) object {
 	case float64:
 		return text(`^\+?0*[1-9][0-9]?%$`)
 	case int:
-		return object{"type": []string{"integer", "string", "null"}, "minimum": 1, "maximum": 1000, "pattern": `^\+?0*[1-9][0-9]{0,3}$`}
+		return object{"type": []string{"integer", "string", "null"}, "minimum": 1, "maximum": 100_000, "pattern": `^\+?0*[1-9][0-9]{0,5}$`}
 	case int64:
 		return text(`^\+?0*[1-9][0-9]*(MB|GB)$`)
 	case bool:

@@ -52,7 +52,7 @@ func TestThresholdsAreTakenOneByOne(t *testing.T) {
 	for text, says := range map[string]string{
 		"{late_left: 33}":          "must be a part from 1% to 99%, as 33%",
 		"{late_left: 100%}":        "must be a part from 1% to 99%",
-		"{late_seen: 0}":           "must be a whole number from 1 to 1000",
+		"{late_seen: 0}":           "must be a whole number from 1 to 100000",
 		"{late_missed: 1.5}":       "must be a whole number",
 		"{no_leader: 5}":           "must be a length of time with its unit",
 		"{gap: 0s}":                "must be longer than nothing, as 30s",

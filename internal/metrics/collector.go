@@ -1,0 +1,199 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"coordtop/internal/history/record"
+	"coordtop/sources"
+	"coordtop/ui/rows"
+)
+
+// DefaultSeries is the bound of the series with the name of a primitive, unless the config has another.
+const DefaultSeries = 2000
+
+// Options are what a Collector shows.
+type Options struct {
+	Hub      *sources.Hub
+	Version  string
+	Names    *rows.Selection        // of the rows whose names are labels; nil or empty: none
+	Series   int                    // most series with names; 0: DefaultSeries
+	Standby  func() bool            // reports whether only coordtop's own metrics are shown now; nil: never
+	Recorder func() record.Health   // nil: this process does not record
+	More     []prometheus.Collector // not shown by a standby
+}
+
+// every is the time between two looks, and the most that a sample is old.
+const every = time.Second
+
+// Collector is a prometheus.Collector over a Hub. Its methods are safe for concurrent use.
+type Collector struct {
+	o      Options
+	descs  [families]*prometheus.Desc
+	looked atomic.Int64 // Unix nanoseconds of the last look
+
+	mu      sync.Mutex // held while it looks
+	index   rows.Index
+	news    *sources.Subscription
+	pending []sources.Event // newer than the State that was looked at
+	unseen  uint64
+	bySrc   map[string]*tally // by source
+	byRow   map[sources.Ref]*rowCounters
+	at      time.Duration // of the last look, as Instant.Mono
+	some    bool          // it has looked
+	looks   uint64
+	samples []sample
+}
+
+// New returns a Collector; Run must be called. Its counters begin now.
+func New(o Options) *Collector {
+	c := &Collector{
+		o: o, descs: descriptions(), news: o.Hub.Subscribe(o.Hub.State().LastSeq),
+		bySrc: map[string]*tally{}, byRow: map[sources.Ref]*rowCounters{},
+	}
+	c.o.Series = cmp.Or(max(o.Series, 0), DefaultSeries)
+	c.news.SkipCalm()
+	c.index.Order = rows.ByName
+	c.index.Filter = rows.Selection{Only: func(sources.Ref) bool { return false }}
+	if o.Names != nil && !o.Names.Expr.Empty() {
+		c.index.Filter = *o.Names
+	}
+	return c
+}
+
+// Run looks once a second until ctx ends.
+func (c *Collector) Run(ctx context.Context) error {
+	defer c.news.Close()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		c.mu.Lock()
+		c.look()
+		c.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// hung is the age of the last look from which on the process does not live.
+const hung = 10 * time.Second
+
+// Alive returns an error if it has not looked for long. It does not block, and nothing that it says depends on a
+// source.
+func (c *Collector) Alive() error {
+	if at := c.looked.Load(); at != 0 && time.Since(time.Unix(0, at)) > hung {
+		return errors.New("coordtop does not look at its sources any more: restart it")
+	}
+	return nil
+}
+
+// Ready returns what the process does, or an error while it has not looked yet, or should record and cannot. It does not
+// block, and nothing that it says depends on a source.
+func (c *Collector) Ready() (string, error) {
+	h := record.Health{}
+	if c.o.Recorder != nil {
+		h = c.o.Recorder()
+	}
+	switch {
+	case c.looked.Load() == 0:
+		return "", errors.New("coordtop has just started")
+	case c.o.Recorder == nil:
+		return "watching", nil
+	case h.Stopped:
+		return "", errors.New("the recording cannot be written: coordtop prints the reason to its standard error")
+	case h.Active:
+		return "recording", nil
+	}
+	return "another coordtop records: this one takes over when that ends", nil
+}
+
+// Describe is part of prometheus.Collector.
+func (c *Collector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range c.descs {
+		out <- d
+	}
+	for _, more := range c.o.More {
+		more.Describe(out)
+	}
+}
+
+// Collect is part of prometheus.Collector. It looks again if the last look is a second old.
+func (c *Collector) Collect(out chan<- prometheus.Metric) {
+	c.mu.Lock()
+	if now := c.o.Hub.Now().Mono; !c.some || now-c.at >= every {
+		c.look()
+	}
+	list := c.samples // never changed, only replaced
+	c.mu.Unlock()
+	for i := range list {
+		m, err := list[i].metric(&c.descs)
+		if err != nil {
+			m = prometheus.NewInvalidMetric(c.descs[list[i].family], err)
+		}
+		out <- m
+	}
+	if c.stands() {
+		return
+	}
+	for _, more := range c.o.More {
+		more.Collect(out)
+	}
+}
+
+func (c *Collector) stands() bool { return c.o.Standby != nil && c.o.Standby() }
+
+// look counts what happened since the last look, and replaces the samples.
+func (c *Collector) look() {
+	now := c.o.Hub.Now()
+	st := c.o.Hub.State()
+	c.at, c.some = now.Mono, true
+	c.looks++
+	c.index.Update(st, now.Wall)
+	c.index.Sweep(now.Wall, nil)
+	list := make([]sample, 0, len(c.samples)+16)
+	total := c.countEvents(st.LastSeq)
+	if stands := c.stands(); !stands {
+		list = c.sourceSamples(list, st, now.Wall)
+		list = c.rowSamples(list, st, now.Wall)
+	} else {
+		list = append(list, sample{family: standby, value: 1})
+		clear(c.byRow) // it begins anew: what happens meanwhile is the other coordtop's to count
+	}
+	list = append(list, sample{family: buildInfo, value: 1, more: []string{c.o.Version}},
+		sample{family: events, value: float64(total)}, sample{family: eventsMissed, value: float64(c.unseen)})
+	if c.o.Recorder != nil {
+		list = recorderSamples(list, c.o.Recorder(), now.Wall)
+	}
+	c.samples = list
+	c.looked.Store(time.Now().UnixNano())
+}
+
+// recorderSamples appends the samples of a recorder.
+func recorderSamples(list []sample, h record.Health, now time.Time) []sample {
+	add := func(f family, v float64) { list = append(list, sample{family: f, value: v}) }
+	switch {
+	case h.Active && !h.Stopped:
+		add(recording, 1)
+	case h.Stopped:
+		add(recording, 0)
+	default: // another one records, or this one has not begun
+		return list
+	}
+	if !h.Written.IsZero() {
+		add(recordLag, max(now.Sub(h.Written), 0).Seconds())
+		add(recordUnwritten, float64(h.Unwritten))
+	}
+	add(recordSpool, float64(h.Waiting))
+	add(recordLost, float64(h.Lost))
+	add(recordHoles, float64(h.Holes))
+	return list
+}

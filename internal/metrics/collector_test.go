@@ -1,0 +1,185 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+
+	"coordtop/internal/history/record"
+	"coordtop/sources"
+)
+
+const none = -1 // no sample
+
+func TestALedElectionAndOneWithoutALeaderHaveTheirNumbers(t *testing.T) {
+	t.Parallel()
+	watch(t, "name~.", nil, func(w *watched) {
+		w.push(true, led("a", "host-1"), led("b", "host-2"))
+		w.pass(10 * time.Second)
+		w.push(false, led("b", ""))
+		w.pass(6 * time.Second)
+		w.push(false, led("a", "host-1"))
+		got := w.scrape()
+		got.wants(t, samples{
+			"source_up": 1, "primitives": 2, "standby": 0, "series_dropped": 0, "build_info": 1,
+			"has_leader a": 1, "lease_left_seconds a": 14, "transitions_total a": 0, "losses_total a": 0, "leaderless_seconds_total a": 0,
+			"has_leader b": 0, "lease_left_seconds b": none, "transitions_total b": 0,
+			"problem_rows needs a person": 1, "problem_rows worth a look": 0,
+			"problems needs a person,no-leader": 1, "problem b,needs a person,no-leader": 1, "missed_renewals a": none, "waiters a": none,
+		})
+		if s := got["leaderless_seconds_total b"]; s < 5.5 || s > 7.1 {
+			t.Errorf("b had no leader for %v s", s)
+		}
+		w.push(false, led("b", "host-3"))
+		got = w.scrape()
+		got.wants(t, samples{"has_leader b": 1, "transitions_total b": 1, "source_transitions_total": 1, "problem b,needs a person,no-leader": none, "problem_rows needs a person": 0})
+	})
+}
+
+// TestWhatNobodySawHasNoSample cuts the source off, and lets the leader change meanwhile.
+func TestWhatNobodySawHasNoSample(t *testing.T) {
+	t.Parallel()
+	watch(t, "name~.", nil, func(w *watched) {
+		unknown := led("u", "")
+		unknown.OwnersHow, unknown.LimitHow = sources.Unknown, sources.Unknown
+		list := func() []sources.Change {
+			return []sources.Change{{Relists: true, Synced: true, Alive: []string{""}, Set: []*sources.Primitive{led("a", "host-1"), unknown}}}
+		}
+		w.script.OnConnect(list)
+		w.pass(20 * time.Second)
+		w.push(false, led("a", ""))
+		w.pass(10 * time.Second)
+		before := w.scrape()
+		before.wants(t, samples{"has_leader a": 0, "has_leader u": none, "leaderless_seconds_total u": 0, "observed_seconds_total u": 0, "source_up": 1})
+		for range 100 {
+			w.script.FailConnect(errors.New("gone"))
+		}
+		w.script.Fail(errors.New("gone"))
+		w.pass(time.Minute)
+		cut := w.scrape()
+		cut.wants(t, samples{"source_up": 0, "source_transitions_total": none, "primitives": none, "problem_rows needs a person": none, "series": 0})
+		if got := append(cut.of("seconds"), cut.of("leader")...); len(got) > 1 {
+			t.Errorf("stale rows have samples: %v", got)
+		}
+		if lag := cut["watch_lag_seconds"]; lag < 59 {
+			t.Errorf("the last answer was %v s ago", lag)
+		}
+		w.script.OnConnect(func() []sources.Change {
+			return []sources.Change{{Relists: true, Synced: true, Alive: []string{""}, Set: []*sources.Primitive{led("a", "host-2")}}}
+		})
+		after := w.scrape()
+		for tries := 0; after["source_up"] == 0 && tries < 10_000; tries++ {
+			after = w.scrape()
+		}
+		w.push(false, led("a", "host-2"))
+		after = w.scrape()
+		after.wants(t, samples{"has_leader a": 1, "source_up": 1})
+		for _, name := range []string{"transitions_total a", "leaderless_seconds_total a", "observed_seconds_total a", "source_transitions_total"} {
+			if after[name] < before[name] {
+				t.Errorf("%s went from %v back to %v", name, before[name], after[name])
+			}
+		}
+		if more := after["leaderless_seconds_total a"] - before["leaderless_seconds_total a"]; more > 5 {
+			t.Errorf("%v s that nobody saw count as without a leader", more)
+		}
+		const seen = 33 // seconds before the cut, about
+		if total := after["observed_seconds_total a"]; total < seen-5 || total > seen+5 {
+			t.Errorf("%v s were observed", total)
+		}
+	})
+}
+
+func TestNeitherOwnersNorDataNorNamesThatAreNotSelectedAreShown(t *testing.T) {
+	t.Parallel()
+	hostile := "app:\x1b[31m\n\"x\"\\\xff\u202e" + strings.Repeat("y", 5000)
+	watch(t, "name~app:", nil, func(w *watched) {
+		secret := led(hostile, "hunter2-owner")
+		secret.Owners[0].Data, secret.Data = sources.NewBlob([]byte("hunter2"), 7), sources.NewBlob([]byte("hunter2"), 7)
+		secret.Owners[0].Attrs = []sources.Attr{{Key: "client", Value: "hunter2"}}
+		secret.Owners[0].Session, secret.Owners[0].Guard, secret.Note, secret.Alias = "hunter2", "hunter2", "hunter2", "hunter2"
+		secret.Queue = sources.Queue{How: sources.Told, Len: 2, Waiters: []sources.Waiter{{ID: "hunter2", Label: "hunter2", Since: sources.Stamp{At: time.Now(), How: sources.Told}}}}
+		twin := led(hostile+"z", "x") // equal once it is cut
+		w.push(true, secret, twin, led("hunter2", "x"))
+		got := w.scrape()
+		if len(got.of("has_leader")) != 1 || len(got.of("waiters")) != 1 || got["series_dropped"] < 5 {
+			t.Errorf("of two names that are equal once they are cut: %v, dropped %v", got.of("has_leader"), got["series_dropped"])
+		}
+		for _, f := range []expfmt.FormatType{expfmt.TypeTextPlain, expfmt.TypeOpenMetrics} {
+			text := w.exposition(expfmt.NewFormat(f))
+			if strings.Contains(text, "hunter2") {
+				t.Errorf("it shows a secret, a name or an owner:\n%s", text)
+			}
+			if strings.ContainsAny(text, "\x1b\u202e\xff") || strings.Contains(text, strings.Repeat("y", longestName)) {
+				t.Errorf("it shows a name as it is:\n%s", text)
+			}
+		}
+	})
+	watch(t, "", nil, func(w *watched) {
+		w.push(true, led("a", "host-1"))
+		if got := w.scrape(); got["primitives"] != 1 || got["series"] != 0 || len(got.of("leader")) > 0 {
+			t.Errorf("without a filter: %v", got)
+		}
+	})
+}
+
+func TestSeriesBeyondTheBoundAreCounted(t *testing.T) {
+	t.Parallel()
+	watch(t, "name~.", func(o *Options) { o.Series = 100 }, func(w *watched) {
+		all := make([]*sources.Primitive, 0, 300)
+		for i := range 300 {
+			all = append(all, led(fmt.Sprintf("n%03d", i), "host-1"))
+		}
+		w.push(true, all...)
+		w.pass(5 * time.Second)
+		got := w.scrape()
+		of := len(got.of(" n000"))
+		if n := len(got.of(" n0")) + len(got.of(",n0")); n > 100 || n <= 100-of || float64(n) != got["series"] || got["series"]+got["series_dropped"] != float64(300*of) {
+			t.Errorf("%d series; %v and %v dropped of %d", n, got["series"], got["series_dropped"], 300*of)
+		}
+		if n := got.of("has_leader"); n[0] != "has_leader n000" || len(n) != 100/of {
+			t.Errorf("of these: %v", n)
+		}
+		if n := len(w.collector.byRow); n > 100/of+1 {
+			t.Errorf("%d rows are counted", n)
+		}
+	})
+}
+
+func TestAStandbyShowsOnlyItself(t *testing.T) {
+	t.Parallel()
+	stands := true
+	more := prometheus.NewGauge(prometheus.GaugeOpts{Name: "coordtop_more", Help: "More."})
+	health := record.Health{}
+	watch(t, "name~.", func(o *Options) {
+		o.Standby, o.More = func() bool { return stands }, []prometheus.Collector{more}
+		o.Recorder = func() record.Health { return health }
+	}, func(w *watched) {
+		w.push(true, led("a", "host-1"))
+		got := w.scrape()
+		got.wants(t, samples{"standby": 1, "events_total": 3, "recorder_up": none, "source_up": none, "more": none})
+		if text := w.exposition(expfmt.NewFormat(expfmt.TypeTextPlain)); strings.Contains(text, "redis") || strings.Contains(text, "leader") {
+			t.Errorf("a standby shows a source:\n%s", text)
+		}
+		health = record.Health{Active: true, Written: time.Now(), Unwritten: 3, Waiting: 7, Lost: 11, Holes: 1}
+		stands = false
+		got = w.scrape()
+		got.wants(t, samples{"standby": 0, "recorder_up": 1, "recorder_unwritten_events": 3, "recorder_spool_inputs": 7, "recorder_lost_inputs_total": 11,
+			"recorder_holes_total": 1, "has_leader a": 1, "more": 0})
+		if text, err := w.collector.Ready(); err != nil || text != "recording" {
+			t.Errorf("%q, %v", text, err)
+		}
+		health.Stopped = true
+		w.scrape().wants(t, samples{"recorder_up": 0})
+		if _, err := w.collector.Ready(); err == nil {
+			t.Error("it is ready although it cannot record")
+		}
+		if err := w.collector.Alive(); err != nil {
+			t.Error(err)
+		}
+	})
+}
