@@ -48,7 +48,7 @@ func ProblemRows(j *verdict.Judge, now time.Time) (list []*sources.Row) {
 	return list
 }
 
-// Find explains the problems of rows and sources, the gravest first.
+// Find explains the problems of rows and sources, the gravest first. Its answer does not depend on the order of Rows.
 func Find(in *Input) []Finding {
 	f := &finder{in: in, labels: origin.Labels{}, graph: map[string][]wait{}}
 	f.begin(in.Rows)
@@ -65,7 +65,7 @@ func Find(in *Input) []Finding {
 	}
 	slices.SortStableFunc(f.found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(b.leaderless(), a.leaderless()),
-			cmp.Compare(len(b.Rows), len(a.Rows)), a.Since.At.Compare(b.Since.At), cmp.Compare(a.Title, b.Title))
+			cmp.Compare(len(b.Rows), len(a.Rows)), a.Since.At.Compare(b.Since.At), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Source, b.Source))
 	})
 	return f.found
 }
@@ -85,7 +85,7 @@ func (f *finder) begin(rows []*sources.Row) {
 		}
 	}
 	slices.SortFunc(cases, func(a, b *problemRow) int {
-		return cmp.Or(cmp.Compare(a.verdict.Known, b.verdict.Known), cmp.Compare(a.row.Slot, b.row.Slot))
+		return cmp.Or(cmp.Compare(a.verdict.Known, b.verdict.Known), cmp.Compare(a.row.Slot, b.row.Slot), a.row.Ref.Compare(b.row.Ref))
 	})
 	f.cases = cases[:min(len(cases), mostExplained)]
 	for _, c := range f.cases {
