@@ -53,6 +53,7 @@ type Options struct {
 	Picture     Picture                                           // of the Timeline
 	ExportTable func(w io.Writer, f Form, table [][]string) error // as Export, of the table of the Audit screen
 	Command     func(*sources.Row) string
+	URL         func(*sources.Row) string // as of diagnose.Input
 
 	// AuditEntries reads the newest actions of the audit, oldest first; it may wait for a disk. nil: there is
 	// no audit.

@@ -39,6 +39,7 @@ type attention struct {
 	line     *typedLine
 	pulse    *pulsePart
 	runbooks map[diagnose.Pattern]string
+	url      func(*sources.Row) string
 	keeper   Muter // nil: nothing can be muted
 	at       time.Time
 	reading  bool
@@ -98,7 +99,7 @@ func (k *attention) known() bool { return k.keeper == nil || !k.reading && !k.at
 func (k *attention) diagnose() {
 	sc := k.scene
 	in := diagnose.Input{
-		Judge: sc.Rows.Judge(), Rows: sc.Rows.ProblemRowList(), Now: sc.Now, Began: sc.Started, Runbooks: k.runbooks,
+		Judge: sc.Rows.Judge(), Rows: sc.Rows.ProblemRowList(), Now: sc.Now, Began: sc.Started, Runbooks: k.runbooks, URL: k.url,
 		Name: sc.Rows.Shown, Acts: sc.Events.Actions,
 	}
 	findings := diagnose.Find(&in)

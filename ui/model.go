@@ -83,7 +83,7 @@ type host interface {
 func (m *model) addParts() {
 	shared, o := part{&m.Scene, m.feeds, m}, &m.options
 	m.rowList = &rowList{part: shared, filtering: filterLine{input: dialog.NewInput()}}
-	m.attention = &attention{part: shared, acting: &m.acting, line: &m.line, keeper: o.Mutes, runbooks: o.Runbooks}
+	m.attention = &attention{part: shared, acting: &m.acting, line: &m.line, keeper: o.Mutes, runbooks: o.Runbooks, url: o.URL}
 	m.pulse = &pulsePart{part: shared, list: m.rowList, attention: m.attention, decided: o.Start != StartAuto || o.Feed == nil}
 	m.attention.pulse = m.pulse
 	m.timeline = &timelinePart{part: shared, acting: &m.acting, options: o}

@@ -105,6 +105,7 @@ func firstScreen(c config.Config) ui.Start { return cmp.Or(ui.Start(c.Start), ui
 func (p *program) runBoard(ctx, inner context.Context, c config.Config, o boardOptions, u ui.Options) error {
 	u.Title, u.TitleColor, u.Keys, u.Runbooks, u.Objectives, u.Alert = c.Title, c.Color, c.Keys, c.Runbooks, c.Objectives, c.Alert
 	u.ASCII, u.NoColor, u.Theme = o.ascii, o.plain, o.theme
+	u.URL = urlOf(c)
 	u.Export, u.ExportTable, u.Command, u.Abort = export, exportTable, p.settings.commandFor(c), abortOurselves
 	u.Picture = picture(c.Title)
 	u.Input, u.Output, u.Environ = p.env.Stdin, p.env.Stdout, p.env.Environ

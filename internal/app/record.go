@@ -363,6 +363,17 @@ func formatOf(f ui.Form) headless.Format {
 	return map[ui.Form]headless.Format{ui.FormJSON: headless.JSON, ui.FormCSV: headless.CSV, ui.FormMarkdown: headless.Markdown}[f] // else Text
 }
 
+// urlOf returns a function that makes the URL of a row of c, without a password; "": the row has a name in a config file.
+func urlOf(c config.Config) func(*sources.Row) string {
+	return func(r *sources.Row) string {
+		i := slices.IndexFunc(c.Sources, func(s config.Source) bool { return s.Name == r.Source })
+		if c.Path != "" || i < 0 {
+			return ""
+		}
+		return backends.URL(c.Sources[i], r)
+	}
+}
+
 // commandFor returns a function that makes the command line which prints a row of c: with the name of its
 // source if c is from a config file, else with a URL without a password.
 func (st *settings) commandFor(c config.Config) func(*sources.Row) string {
@@ -372,8 +383,8 @@ func (st *settings) commandFor(c config.Config) func(*sources.Row) string {
 		if i < 0 {
 			return ""
 		}
-		if c.Path == "" {
-			return strings.Join(append(words, format.ShellWord(backends.URL(c.Sources[i], r))), " ")
+		if url := urlOf(c)(r); url != "" {
+			return strings.Join(append(words, format.ShellWord(url)), " ")
 		}
 		if st.file != "" {
 			words = append(words, "--config", format.ShellWord(st.file))

@@ -56,6 +56,7 @@ func (p *program) why(ctx context.Context, args []string, at, file string, o hea
 	return p.look(ctx, args, true, o.Timeout, func(ctx context.Context, on *looked) error {
 		o.Names, o.Runbooks, o.Recall = on.names, on.config.Runbooks, on.recall
 		o.Past, o.Acts = recordedPast(ctx, on.reader, time.Now())
+		o.URL = urlOf(on.config)
 		return headless.Why(ctx, headless.Over(on.hub), p.env.Stdout, p.env.Stderr, o)
 	})
 }
@@ -116,7 +117,7 @@ func (p *program) whyThen(ctx context.Context, names []string, at, file string, 
 		if pos := player.Position(); pos.InHole() {
 			return fmt.Errorf("%w: %s", history.ErrNothing, pos.Hole.Why())
 		}
-		o.Names, o.Runbooks = names, c.Runbooks
+		o.Names, o.Runbooks, o.URL = names, c.Runbooks, urlOf(c)
 		o.Recall = func() *sources.Keyframe { return nil } // there is a recording
 		o.Past, o.Acts = recordedPast(ctx, store, player.Now())
 		return headless.WhyAt(p.env.Stdout, player.State(), player.Now(), o)

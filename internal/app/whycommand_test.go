@@ -82,13 +82,19 @@ func TestWhyExplainsWhatIsWrongNowAndSaysThatNothingIsRecorded(t *testing.T) {
 	if len(a.Findings) != 1 || a.Findings[0].Pattern != "no-end" || len(a.Findings[0].Rows) != 1 || a.Findings[0].Rows[0].Name != "job" {
 		t.Fatalf("a lock without an end: %+v", a)
 	}
-	if s := a.Findings[0].Steps; len(s) == 0 || s[len(s)-1].Command == nil || !strings.HasPrefix(*s[len(s)-1].Command, "coordtop release ") {
-		t.Errorf("what to do: %+v", s)
+	steps := a.Findings[0].Steps
+	if len(steps) == 0 || steps[len(steps)-1].Command == nil || !strings.HasPrefix(*steps[len(steps)-1].Command, "coordtop release ") {
+		t.Fatalf("what to do: %+v", steps)
 	}
 	w.stdout, w.stderr = newStream(), newStream()
 	code := w.main(t.Context(), "why", url)
 	if out := w.stdout.String(); code != int(exitFailed) || !strings.Contains(out, "host-1:7 owns it") || !strings.Contains(w.stderr.String(), "nothing is recorded") {
 		t.Errorf("as text: exit code %d: %s%s", code, out, w.stderr)
+	}
+	do := strings.Fields(strings.ReplaceAll(*steps[len(steps)-1].Command, "'", ""))
+	w.stderr = newStream()
+	if code := w.main(t.Context(), append(do[1:], "--write", "--yes", "--reason", "the test")...); code != 0 || redis.Exists(t.Context(), "job").Val() != 0 {
+		t.Errorf("%q, where no config names the source: exit code %d: %s", do, code, w.stderr)
 	}
 	server.Stop(t.Context())
 	if a := why(t, w, int(exitFailed), "--timeout", "1s", url); len(a.Findings) != 1 || a.Findings[0].Pattern != "server-silent" {

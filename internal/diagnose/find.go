@@ -21,6 +21,8 @@ type Input struct {
 
 	// Name returns the name of a primitive for people; nil: SOURCE/SPACE/NAME.
 	Name func(sources.Ref) string
+	// URL returns the URL with which a command line names a row. Nil, or "": its full name does.
+	URL func(*sources.Row) string
 	// Past returns the terms of a row that only a recording knows, those of the last hour, the oldest first.
 	// Nil: nothing was recorded, or read.
 	Past func(sources.Ref) []sources.Term

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +49,15 @@ func (f *finder) clock(t time.Time) string {
 // maxWord is the most bytes of a name that a command line repeats.
 const maxWord = 200
 
+// rowCommand is command about a primitive.
+func (f *finder) rowCommand(verb string, row *sources.Row, flags ...string) string {
+	name := row.FullName()
+	if f.in.URL != nil {
+		name = cmp.Or(f.in.URL(row), name)
+	}
+	return command(verb, name, flags...)
+}
+
 // command returns a command line of this program about a primitive, or a source; "": its name has what a terminal
 // would obey, or is too long to be typed.
 func command(verb, name string, flags ...string) string {
@@ -62,7 +72,7 @@ func (f *finder) release(row *sources.Row, o *sources.Owner) string {
 	if o == nil || o.Guard == "" || f.status(row.Source).Type == "dflockd" || format.Clean(o.Guard, maxWord) != o.Guard {
 		return ""
 	}
-	return command("release", row.FullName(), "--if-owner", format.ShellWord(o.Guard))
+	return f.rowCommand("release", row, "--if-owner", format.ShellWord(o.Guard))
 }
 
 // status returns the state of a source.

@@ -136,7 +136,7 @@ func (f *finder) longWait(row *sources.Row) Finding {
 	f.head(row, &one)
 	if len(row.Owners) == 0 {
 		one.Reasons = append(one.Reasons, Reason{"its owner is not known", Told})
-		one.Steps = []Step{{"look at it", AtRow, command("get", row.Ref.FullName())}}
+		one.Steps = []Step{{"look at it", AtRow, f.rowCommand("get", row)}}
 		return one
 	}
 	o := blocker(row)
@@ -157,7 +157,7 @@ func (f *finder) longWait(row *sources.Row) Finding {
 	case len(next) > 0 && next[0].c.row != row:
 		blame(WaitsForChain, f.name(row.Ref)+" waits for "+f.name(next[0].c.row.Ref))
 		one.Reasons = append(one.Reasons, Reason{f.where(o) + " owns it, and itself waits for " + f.name(next[0].c.row.Ref) + ", which " + f.where(next[0].owner) + " owns", Told})
-		one.Steps = []Step{{"look at " + f.name(next[0].c.row.Ref) + " first", AtRow, command("why", next[0].c.row.Ref.FullName())}}
+		one.Steps = []Step{{"look at " + f.name(next[0].c.row.Ref) + " first", AtRow, f.rowCommand("why", next[0].c.row)}}
 	default:
 		one.Reasons = append(one.Reasons, Reason{joined(" ", f.where(o), "owns it"+owned), Told})
 	}
@@ -252,7 +252,7 @@ func (f *finder) permits(row *sources.Row, one Finding) Finding {
 	f.head(row, &one)
 	most, longest := biggest(row)
 	if most == nil {
-		one.Steps = []Step{{"raise the limit, or ask who has them", AtRow, command("get", row.Ref.FullName())}}
+		one.Steps = []Step{{"raise the limit, or ask who has them", AtRow, f.rowCommand("get", row)}}
 		return one
 	}
 	one.Who = f.who(most)

@@ -49,13 +49,14 @@ type Recorded struct {
 	Recall func() *sources.Keyframe
 	Past   func(sources.Ref) []sources.Term // as of diagnose.Input
 	Acts   []sources.Event                  // what people did: see diagnose.Input
+	URL    func(*sources.Row) string        // as of diagnose.Input; no part of a recording needs it
 }
 
 // find explains what is wrong in a State at now, and returns the rows that have a problem, too. Findings of a source that
 // never answered count the rows of last, which may be nil.
 func (r *Recorded) find(j *verdict.Judge, now time.Time, last *sources.Keyframe, runbooks map[diagnose.Pattern]string) (wrong []*sources.Row, findings []diagnose.Finding) {
 	wrong = diagnose.ProblemRows(j, now)
-	return wrong, diagnose.Find(&diagnose.Input{Judge: j, Rows: wrong, Now: now, Past: r.Past, Known: last, Acts: r.Acts, Runbooks: runbooks})
+	return wrong, diagnose.Find(&diagnose.Input{Judge: j, Rows: wrong, Now: now, Past: r.Past, Known: last, Acts: r.Acts, URL: r.URL, Runbooks: runbooks})
 }
 
 // Get waits until every source is listed or has failed, at most for the timeout, and prints the state to
