@@ -47,12 +47,12 @@ type Options struct {
 	// instead of their own. keys.Check must find nothing wrong with them.
 	Keys map[string][]string
 
-	// Export writes rows for use elsewhere, and Command is the command line that shows one
-	// row, without secrets. Where one is nil, the person is told so.
+	// Export writes rows for use elsewhere, and Command is the command line about one row that
+	// begins with words, such as get, without secrets. Where one is nil, the person is told so.
 	Export      Exporter
 	Picture     Picture                                           // of the Timeline
 	ExportTable func(w io.Writer, f Form, table [][]string) error // as Export, of the table of the Audit screen
-	Command     func(*sources.Row) string
+	Command     func(r *sources.Row, words ...string) string
 	URL         func(*sources.Row) string // as of diagnose.Input
 
 	// AuditEntries reads the newest actions of the audit, oldest first; it may wait for a disk. nil: there is

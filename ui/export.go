@@ -97,8 +97,21 @@ func (x *exporter) copy(i keys.Intent) tea.Cmd {
 		what = "the command"
 		for _, r := range rows {
 			if x.options.Command != nil {
-				lines = append(lines, x.options.Command(r))
+				lines = append(lines, x.options.Command(r, "get"))
 			}
+		}
+	case keys.CopyDrill:
+		r := rows[0]
+		switch words := []string{"drill", "--write", "--yes"}; {
+		case r.Kind != sources.KindElection:
+			x.host.Say("it is no election: a drill ends leaders")
+			return nil
+		case x.options.Command != nil:
+			if len(r.Owners) > 0 {
+				words = []string{"drill", "--how", "release", "--rounds", "3"} // each is confirmed
+			}
+			what = x.options.Command(r, words...)
+			lines = append(lines, what)
 		}
 	case keys.CopyJSON:
 		if x.options.Export == nil {

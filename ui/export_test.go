@@ -36,7 +36,7 @@ func exporting(environ []string, names ...string) *driver {
 		prims = append(prims, uitest.Led(n, "owner of "+n, noon()))
 	}
 	return drive(newTestFeed(uitest.State(noon(), prims...)), Options{Width: 160, Height: 40, Environ: environ, Export: namedRows,
-		Command: func(r *sources.Row) string { return "show " + r.Name }})
+		Command: func(r *sources.Row, words ...string) string { return strings.Join(append(words, r.Name), " ") }})
 }
 
 // clipboard is the text that a command asks the terminal to copy; "" if it does not.
@@ -54,9 +54,29 @@ func clipboard(cmd tea.Cmd) string {
 	return msg.String()
 }
 
+func TestTheMenuOfCopiesHasTheCommandThatDrillsAnElection(t *testing.T) {
+	t.Parallel()
+	job := uitest.Led("job", "host-1:1", noon())
+	job.Kind = sources.KindMutex
+	for want, p := range map[string]*sources.Primitive{
+		"drill --write --yes free": uitest.Leaderless("free", noon()), "drill --how release --rounds 3 a": uitest.Led("a", "host-1:1", noon()), "": job,
+	} {
+		d := drive(newTestFeed(uitest.State(noon(), p)), Options{Width: 160, Height: 40,
+			Command: func(r *sources.Row, words ...string) string { return strings.Join(append(words, r.Name), " ") }})
+		d.press("y")
+		if got := clipboard(d.send(key("d"))); got != want {
+			t.Errorf("of %s: %q", p.Name, got)
+		}
+		if want == "" {
+			want = "it is no election"
+		}
+		d.shows(t, want)
+	}
+}
+
 func TestCopyAsksTheTerminalAndSaysThatItCannotKnow(t *testing.T) {
 	t.Parallel()
-	for key_, want := range map[string]string{"n": "a", "o": "owner of a", "j": "1 a", "c": "show a"} {
+	for key_, want := range map[string]string{"n": "a", "o": "owner of a", "j": "1 a", "c": "get a", "d": "drill --how release --rounds 3 a"} {
 		d := exporting(nil, "a", "b")
 		d.press("y")
 		d.shows(t, "copy  n name")

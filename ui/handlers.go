@@ -162,6 +162,7 @@ func menuHandlers() map[keys.Intent]handler {
 		keys.CopyOwner:      asking(func(m *model) tea.Cmd { return m.exporter.copy(keys.CopyOwner) }),
 		keys.CopyJSON:       asking(func(m *model) tea.Cmd { return m.exporter.copy(keys.CopyJSON) }),
 		keys.CopyCommand:    asking(func(m *model) tea.Cmd { return m.exporter.copy(keys.CopyCommand) }),
+		keys.CopyDrill:      asking(func(m *model) tea.Cmd { return m.exporter.copy(keys.CopyDrill) }),
 		keys.ExportText:     write(FormText),
 		keys.ExportJSON:     write(FormJSON),
 		keys.ExportCSV:      write(FormCSV),

@@ -52,7 +52,7 @@ func TestTheCommandOfARowShowsItWithoutSecrets(t *testing.T) {
 		{odd, settings{}, row("=ls", "0", "~", sources.KindMutex), `coordtop get '=ls/0/~'`},
 		{c, settings{}, row(redis, "0", `lk\'`+"\x00\n\xff", sources.KindMutex), `coordtop get 'redis://ops@leases:6379/0?mutex=lk%5C%5C%27%00%0A%FF'`},
 	} {
-		got := want.st.commandFor(want.c)(want.r)
+		got := want.st.commandFor(want.c)(want.r, "get")
 		if got != want.command {
 			t.Errorf("got  %s\nwant %s", got, want.command)
 		}
@@ -111,7 +111,7 @@ func TestACommandThatIsPastedRunsNothingElseAndFindsItsRow(t *testing.T) {
 						continue // no URL names it: that is refused
 					}
 					r := &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: s.Name, Space: "0", Name: key}, Kind: sources.KindMutex}}
-					command := st.commandFor(of)(r)
+					command := st.commandFor(of)(r, "get")
 					cmd := exec.Command(exe, "-c", command)
 					cmd.Dir = t.TempDir()
 					cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin", "HOME=" + cmd.Dir}

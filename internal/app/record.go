@@ -374,11 +374,11 @@ func urlOf(c config.Config) func(*sources.Row) string {
 	}
 }
 
-// commandFor returns a function that makes the command line which prints a row of c: with the name of its
-// source if c is from a config file, else with a URL without a password.
-func (st *settings) commandFor(c config.Config) func(*sources.Row) string {
-	return func(r *sources.Row) string {
-		words := []string{"coordtop", "get"}
+// commandFor returns a function that makes the command line about a row of c that begins with words: with the name of
+// its source if c is from a config file, else with a URL without a password.
+func (st *settings) commandFor(c config.Config) func(*sources.Row, ...string) string {
+	return func(r *sources.Row, words ...string) string {
+		words = slices.Concat([]string{"coordtop"}, words)
 		i := slices.IndexFunc(c.Sources, func(s config.Source) bool { return s.Name == r.Source })
 		if i < 0 {
 			return ""

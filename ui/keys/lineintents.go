@@ -34,6 +34,7 @@ const (
 	CopyOwner   Intent = "copy-owner"
 	CopyJSON    Intent = "copy-json"
 	CopyCommand Intent = "copy-command"
+	CopyDrill   Intent = "copy-drill"
 	ExportText  Intent = "export-text"
 	ExportJSON  Intent = "export-json"
 
@@ -94,6 +95,7 @@ func menuBindings() []Binding {
 		{CopyOwner, InCopy, []string{"o"}, "owner", "ask the terminal to copy the owner"},
 		{CopyJSON, InCopy, []string{"j"}, "JSON", "ask the terminal to copy what get -o json prints"},
 		{CopyCommand, InCopy, []string{"c"}, "command", "ask the terminal to copy the command that shows this"},
+		{CopyDrill, InCopy, []string{"d"}, "drill", "ask the terminal to copy the command that drills this election"},
 		{QuitText, InKeep, []string{"y"}, "quit; any other key stays", "quit, and leave what is shown as text"},
 		{ExportText, InExport | InPicture, []string{"t"}, "text", "write a table, or the Timeline as it is shown"},
 		{ExportSVG, InPicture, []string{"s"}, "SVG", "write the lanes that are shown as a picture, as a report has it"},
