@@ -79,9 +79,13 @@ func TestObjectivesAreComputedFromMemoryIfNothingIsRecorded(t *testing.T) {
 	st.Rows[0].Terms = []sources.Term{{Owner: sources.OwnerRef{ID: "host-1"}, Start: sources.Stamp{At: noon().Add(-2 * time.Hour), How: sources.Seen}, End: sources.Stamp{At: noon().Add(-8 * time.Second), How: sources.Seen}}}
 	d := drive(newTestFeed(st), Options{Width: 120, Height: 40, Objectives: wanted(t, "billing", "99.9 % led over 1h", "billing", "99 % led over 1h")})
 	d.press("1")
+	if d.objective.read() != nil {
+		t.Error("they are computed before all is read")
+	}
+	d.pass(1)
 	d.compute(t)
-	d.shows(t, "OBJECTIVES: 1 missed, 1 within; billing without an owner for 8.0 s, budget used 222 %")
+	d.shows(t, "OBJECTIVES: 1 missed, 1 within; billing without an owner for 9.0 s, budget used 250 %")
 	d.feed.Pass(oldTime)
 	d.pass(1)
-	d.shows(t, "OBJECTIVES, 12:00:00: 1 missed")
+	d.shows(t, "OBJECTIVES, 12:00:01: 1 missed")
 }

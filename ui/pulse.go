@@ -169,6 +169,10 @@ func (r *objectiveReader) read() tea.Cmd {
 	if len(r.list) == 0 || sc.Shown != screen.Pulse || sc.State == nil || r.running {
 		return nil
 	}
+	past := sc.OnlyPast || sc.Replay != nil // the recording knows it all
+	if !past && !sc.Pulse.Whole {           // what is not read yet would fit nothing
+		return nil
+	}
 	pace := objectivesEvery + time.Duration(len(s.Results)/1000)*objectivesOfThousand
 	if !r.at.IsZero() && sc.Clock.Sub(r.at).Abs() < pace && sc.Now.Sub(s.At).Abs() < pace {
 		return nil
@@ -176,7 +180,7 @@ func (r *objectiveReader) read() tea.Cmd {
 	r.running, r.at = true, sc.Clock
 	h, ctx := r.past.history, r.past.context
 	in := objective.Input{Objectives: r.list, Now: sc.Now, State: sc.State}
-	if sc.OnlyPast || sc.Replay != nil { // the recording knows it all
+	if past {
 		in.State = nil
 	}
 	return func() tea.Msg {

@@ -57,7 +57,7 @@ func Objectives(out io.Writer, results []objective.Result, o ObjectivesOptions) 
 func objectiveText(r *objective.Result, alias string) []string {
 	o := r.Objective
 	if !r.Fits() {
-		return []string{r.Verdict().String(), "no " + o.Kind.String() + " is recorded that fits " + format.Clean(string(o.Pattern), maxText), o.Text, "?", format.Precise(o.Budget()), "?", "?", "?"}
+		return []string{r.Verdict().String(), r.Unfit(func(s string) string { return format.Clean(s, maxText) }), o.Text, "?", format.Precise(o.Budget()), "?", "?", "?"}
 	}
 	unseen := "-"
 	if r.All.Unseen > 0 {

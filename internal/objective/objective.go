@@ -63,9 +63,9 @@ func Parse(pattern, text string) (Objective, error) {
 	return o, nil
 }
 
-// Matches reports whether the objective is for a primitive.
-func (o *Objective) Matches(ref sources.Ref, kind sources.Kind) bool {
-	return kind == o.Kind && (o.Pattern.Match(ref.Name) || o.Pattern.Match(ref.FullName()) || o.Pattern.Match(ref.Source+"/"+ref.Name))
+// Names reports whether the objective is for a primitive, if that is of its Kind.
+func (o *Objective) Names(ref sources.Ref) bool {
+	return o.Pattern.Match(ref.Name) || o.Pattern.Match(ref.FullName()) || o.Pattern.Match(ref.Source+"/"+ref.Name)
 }
 
 // Budget returns the time for which nobody may own a primitive in Over.

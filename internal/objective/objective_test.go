@@ -50,7 +50,7 @@ func TestAnObjectiveIsForThePrimitivesThatItsPatternFits(t *testing.T) {
 		"app:leader:*": true, "app:leader:billing": true, "leases/app:*": true, "leases/0/app:*": true, "*": true, "other/*": false, "app:leader": false, "leases": false,
 	} {
 		o, err := objective.Parse(pattern, "99 % led over 1h")
-		if err != nil || o.Matches(ref, sources.KindElection) != want || o.Matches(ref, sources.KindMutex) || o.Matches(ref, sources.KindSemaphore) {
+		if err != nil || o.Names(ref) != want {
 			t.Errorf("%q fits %v: %v, %v", pattern, ref, !want, err)
 		}
 	}
@@ -58,19 +58,25 @@ func TestAnObjectiveIsForThePrimitivesThatItsPatternFits(t *testing.T) {
 
 const day = 24 * time.Hour
 
-// results evaluates "90 % led over 10 days", whose budget is a day, over recorded sums.
-func results(t *testing.T, sums ...lane.Sum) []objective.Result {
+// evaluate evaluates "90 % led over 10 days", whose budget is a day.
+func evaluate(t *testing.T, totals objective.Totals) []objective.Result {
 	t.Helper()
 	o, err := objective.Parse("*", "90 % led over 10 days")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return objective.Evaluate(&objective.Input{Objectives: []objective.Objective{o}, Now: time.Unix(1e9, 0), Totals: totals})
+}
+
+// results does the same over the sums of elections.
+func results(t *testing.T, sums ...lane.Sum) []objective.Result {
+	t.Helper()
 	totals := objective.Totals{10 * day: {}, objective.Hour: {}}
 	for i, sum := range sums {
 		ref := sources.Ref{Source: "leases", Name: string(rune('a' + i))}
 		totals[10*day][ref] = history.Total{Ref: ref, Kind: sources.KindElection, Sum: sum}
 	}
-	return objective.Evaluate(&objective.Input{Objectives: []objective.Objective{o}, Now: time.Unix(1e9, 0), Totals: totals})
+	return evaluate(t, totals)
 }
 
 // TestTimeThatWasNotObservedCountsForNeitherSide is the promise of the package: it makes an objective neither missed
@@ -110,8 +116,13 @@ func TestTheWorstObjectiveComesFirstAndOneThatFitsNothingIsNotKnown(t *testing.T
 	if order != "dcba" {
 		t.Errorf("the order is %s", order)
 	}
-	if none := results(t); len(none) != 1 || none[0].Fits() || none[0].Verdict() != objective.NotKnown {
+	if none := results(t); len(none) != 1 || none[0].Fits() || none[0].Verdict() != objective.NotKnown || none[0].OtherKind {
 		t.Errorf("an objective that fits nothing: %+v", none)
+	}
+	ref := sources.Ref{Source: "leases", Name: "a"}
+	mutex := objective.Totals{10 * day: {ref: {Ref: ref, Kind: sources.KindMutex}}}
+	if none := evaluate(t, mutex); len(none) != 1 || none[0].Fits() || none[0].Unfit(strings.ToUpper) != "no election fits *, only another kind" {
+		t.Errorf("an objective that fits a mutex: %+v", none)
 	}
 }
 

@@ -34,10 +34,21 @@ type Result struct {
 	Ref       sources.Ref
 	Kind      sources.Kind
 	All, Last Vacancy // in the whole time of the objective, and in its last hour
+
+	OtherKind bool // the names of others fit, but they are not of the objective's Kind
 }
 
 // Fits reports whether the objective fits a primitive.
 func (r *Result) Fits() bool { return r.Ref != sources.Ref{} }
+
+// Unfit says, for people, that the objective fits nothing. clean makes its pattern printable.
+func (r *Result) Unfit(clean func(string) string) string {
+	text := "no " + r.Kind.String() + " fits " + clean(string(r.Objective.Pattern))
+	if r.OtherKind {
+		text += ", only another kind"
+	}
+	return text
+}
 
 // Vacancy is how long nobody owned a primitive in a span.
 type Vacancy struct {
@@ -91,7 +102,11 @@ func (s Share) text(f float64, unit string) string {
 		f, unit = 100*f, " %"
 	}
 	digits := 0
-	if f < 10 {
+	switch {
+	case f == 0:
+	case f < 0.1:
+		digits = 2
+	case f < 10:
 		digits = 1
 	}
 	return strconv.FormatFloat(f, 'f', digits, 64) + unit
@@ -161,15 +176,18 @@ func Evaluate(in *Input) (results []Result) {
 		}
 	}
 	for i := range in.Objectives {
-		o, found := &in.Objectives[i], len(results)
+		o, found, others := &in.Objectives[i], len(results), false
 		for ref, kind := range kinds {
-			if o.Matches(ref, kind) {
-				row := rows[ref]
-				results = append(results, Result{o, ref, kind, in.vacancy(ref, row, o.Over), in.vacancy(ref, row, Hour)})
+			switch row := rows[ref]; {
+			case !o.Names(ref):
+			case kind != o.Kind:
+				others = true
+			default:
+				results = append(results, Result{Objective: o, Ref: ref, Kind: kind, All: in.vacancy(ref, row, o.Over), Last: in.vacancy(ref, row, Hour)})
 			}
 		}
 		if len(results) == found {
-			results = append(results, Result{Objective: o, Kind: o.Kind})
+			results = append(results, Result{Objective: o, Kind: o.Kind, OtherKind: others})
 		}
 	}
 	slices.SortFunc(results, func(a, b Result) int {

@@ -99,7 +99,7 @@ func objectivesLine(sc *Scene, s *Objectives, w int) string {
 	case s.Error != "":
 		l.Put(th.Dim, "; "+s.Error)
 	case !r.Fits():
-		l.Put(th.Dim, "; no "+r.Objective.Kind.String()+" fits "+paint.Clean(string(r.Objective.Pattern)))
+		l.Put(th.Dim, "; "+r.Unfit(paint.Clean))
 	default:
 		l.Put(th.Dim, "; "+NameOf(sc, r.Ref)+" without an owner for "+r.All.Vacant.Short()+", budget used "+r.Used().Text("%")+", last hour "+r.Burn().Text("x"))
 	}
