@@ -92,12 +92,12 @@ func (r *rowCounters) count(row *sources.Row, st *sources.State, vacant bool) {
 		return
 	}
 	l = l.Within(span)
-	t := lane.NewTally(span, l.Dark)
+	t := lane.NewTally(span, l.Since, l.Dark)
 	for i := range l.Terms {
 		t.Add(&l.Terms[i])
 	}
 	sum := t.Sum()
-	nobody := sum.Nobody.Min + sum.Before
+	nobody := sum.Nobody.Min + sum.Before.Min
 	r.leaderless += nobody
 	r.observed += nobody + sum.Owned
 }
