@@ -47,9 +47,11 @@ func (v *validator) runbooks(list map[string]string) map[diagnose.Pattern]string
 
 // objectives reads the objectives, each for the names that fit a pattern.
 func (v *validator) objectives(list map[string]string, h *History) (all []objective.Objective) {
-	line := func(pattern string) int { return v.at[join("objectives", pattern)].line }
-	patterns := slices.SortedFunc(maps.Keys(list), func(a, b string) int { return cmp.Or(line(a)-line(b), cmp.Compare(a, b)) })
-	for _, pattern := range patterns {
+	inOrder := func(a, b string) int {
+		x, y := v.at[join("objectives", a)], v.at[join("objectives", b)]
+		return cmp.Or(x.line-y.line, x.column-y.column)
+	}
+	for _, pattern := range slices.SortedFunc(maps.Keys(list), inOrder) {
 		path := join("objectives", pattern)
 		o, err := objective.Parse(pattern, list[pattern])
 		switch keep := cmp.Or(h.Keep, history.UsualKeep); {

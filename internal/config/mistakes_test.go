@@ -62,3 +62,44 @@ thresholds: {flap_within: 2h, wait: 1h}
 		t.Errorf("more than was wrong:\n%s", err)
 	}
 }
+
+func TestObjectivesThatCannotBeJudgedAreMistakes(t *testing.T) {
+	t.Parallel()
+	const text = `sources: [{url: redis://a}]
+history: {keep: 40d}
+objectives:
+  "z:*": 99.95 % led over 30 days
+  "b[": 99 % led over 1h
+  "a:*": 99.95 % led since hunter2
+  "c:*": 99 % led over 41 days
+  "d:*": [99]
+  "d:*": 99 % led over 1h
+`
+	_, err := parse(t, []byte(text), "/etc/c.yaml", noEnv)
+	if err == nil {
+		t.Fatal("no problem")
+	}
+	want := []string{
+		"/etc/c.yaml:5:9: an entry of objectives: a [ without its ]",
+		"/etc/c.yaml:6:10: an entry of objectives: must be written as \"99.95 % led over 30 days\"",
+		"/etc/c.yaml:7:10: an entry of objectives: needs a recording of 41d, and 40d are kept: set history.keep",
+		"/etc/c.yaml:8:10: an entry of objectives: must be a text",
+		"/etc/c.yaml:9:3: objectives: given twice",
+	}
+	got := strings.Split(err.Error(), "\n")
+	for i, line := range want {
+		if i >= len(got) || !strings.HasPrefix(got[i], line) {
+			t.Fatalf("problem %d is not %q:\n%s", i, line, err)
+		}
+	}
+	if len(got) > len(want) || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("too much is said:\n%s", err)
+	}
+	c, err := parse(t, []byte("sources: [{url: redis://a}]\nobjectives: {z: 99 % led over 30 days, a: 50 % owned over 1h}\n"), "/etc/c.yaml", noEnv)
+	if err != nil || len(c.Objectives) != 2 || c.Objectives[0].Pattern != "z" {
+		t.Errorf("%+v, %v: not in the order of the file", c.Objectives, err)
+	}
+	if _, err := parse(t, []byte("sources: [{url: redis://a}]\nhistory: {off: true}\nobjectives: {z: 99 % led over 1h}\n"), "/etc/c.yaml", noEnv); err == nil || !strings.Contains(err.Error(), "take history.off out") {
+		t.Errorf("without a recording: %v", err)
+	}
+}

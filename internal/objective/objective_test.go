@@ -137,3 +137,40 @@ func TestBurnIsOneIfTheBudgetLastsJustAsLongAsTheObjective(t *testing.T) {
 		t.Errorf("6 to 12 minutes of an hour burn %v, %q", got, got.Text("x"))
 	}
 }
+
+// TestWhatMemoryKnowsOfTheLastHourIsNewerThanTheRecording has a row whose memory begins two hours ago, so that the ten
+// days are those of the recording.
+func TestWhatMemoryKnowsOfTheLastHourIsNewerThanTheRecording(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1e9, 0)
+	ago := func(d time.Duration) sources.Stamp { return sources.Stamp{At: now.Add(-d), How: sources.Told} }
+	row := &sources.Row{
+		Primitive: &sources.Primitive{Ref: sources.Ref{Source: "leases", Name: "a"}, Kind: sources.KindElection, At: now},
+		Nobody:    ago(time.Minute),
+		Terms:     []sources.Term{{Owner: sources.OwnerRef{ID: "host-1"}, Start: ago(90 * time.Minute), End: ago(time.Minute)}},
+	}
+	o, err := objective.Parse("*", "90 % led over 10 days")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := objective.Input{
+		Objectives: []objective.Objective{o}, Now: now,
+		State:  &sources.State{At: now, Rows: []*sources.Row{nil, row}, Scopes: []sources.Scope{{Source: "leases", Since: now.Add(-2 * time.Hour)}}},
+		Totals: objective.Totals{10 * day: {}, objective.Hour: {}},
+	}
+	exactly := func(d time.Duration) sources.Interval { return sources.Interval{Min: d, Max: d} }
+	for _, name := range []string{"a", "gone"} {
+		ref := sources.Ref{Source: "leases", Name: name}
+		in.Totals[10*day][ref] = history.Total{Ref: ref, Kind: sources.KindElection, Sum: lane.Sum{Nobody: exactly(2 * day)}}
+		in.Totals[objective.Hour][ref] = history.Total{Ref: ref, Kind: sources.KindElection, Sum: lane.Sum{Nobody: exactly(time.Second)}}
+	}
+	all := objective.Evaluate(&in)
+	if len(all) != 2 || all[0].All.Vacant != exactly(2*day) || all[0].Last.Vacant != exactly(time.Minute) || all[1].Ref.Name != "gone" || all[1].Last.Vacant != exactly(time.Second) {
+		t.Errorf("with a recording: %+v", all)
+	}
+	in.Totals = nil
+	all = objective.Evaluate(&in)
+	if len(all) != 1 || all[0].All.Vacant.Min != 31*time.Minute || all[0].All.Vacant.Max != 10*day-89*time.Minute || all[0].All.Unseen != 10*day-2*time.Hour {
+		t.Errorf("without one: %+v", all)
+	}
+}
