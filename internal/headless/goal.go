@@ -43,9 +43,9 @@ func told(state sources.Status) bool {
 }
 
 // reached reports whether the row is in that state for certain: its source tells it now.
-func (g Goal) reached(s *sources.State, r *sources.Row) bool {
+func (g Goal) reached(s *sources.State, r *sources.Row, now time.Time) bool {
 	owner, named := strings.CutPrefix(string(g), "owner=")
-	state := r.StatusAt(s, time.Now())
+	state := r.StatusAt(s, now)
 	free := state == sources.StatusFree || state == sources.StatusNoLeader || state == sources.StatusNoCandidates
 	absent := state == sources.StatusAbsent
 	switch {

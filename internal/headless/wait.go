@@ -50,7 +50,7 @@ func Wait(ctx context.Context, feed Feed, out, diag io.Writer, o WaitOptions) er
 	defer again.Stop()
 	sub := feed.Subscribe(0)
 	defer sub.Close()
-	w := &waiting{WaitOptions: o, diag: diag, said: map[string]bool{}, last: map[string]string{}, began: time.Now()}
+	w := &waiting{WaitOptions: o, feed: feed, diag: diag, said: map[string]bool{}, last: map[string]string{}, began: time.Now()}
 	if w.For.Judged() { // a source that had no time to answer is no problem
 		if _, err := Settle(ctx, feed, settleWithin, o.Names, time.Time{}); err != nil {
 			return fmt.Errorf("waiting: %w", err)
@@ -66,7 +66,7 @@ func Wait(ctx context.Context, feed Feed, out, diag io.Writer, o WaitOptions) er
 			if waited {
 				w.ended(list)
 			}
-			return printGet(out, diag, judge(s), list, w.options, time.Now())
+			return printGet(out, diag, judge(s), list, w.options, now(feed))
 		}
 		select {
 		case <-ctx.Done():
@@ -82,6 +82,7 @@ func Wait(ctx context.Context, feed Feed, out, diag io.Writer, o WaitOptions) er
 
 type waiting struct {
 	WaitOptions
+	feed    Feed
 	options GetOptions // with what is muted now
 	diag    io.Writer
 	said    map[string]bool
@@ -97,7 +98,7 @@ func (w *waiting) look(s *sources.State) (list []*sources.Row, over bool, err er
 	}
 	w.options, w.now = GetOptions{Format: w.Format, Names: w.Names, FailOn: verdict.Any, Recorded: w.Recorded, Muting: w.Muting}, ""
 	if w.For.Judged() {
-		w.options.decideMuted(judge(s), time.Now(), nil)
+		w.options.decideMuted(judge(s), now(w.feed), nil)
 	}
 	reached, names := 0, w.Names
 	if len(names) == 0 {
@@ -148,11 +149,11 @@ func (w *waiting) lookAt(s *sources.State, i int, name string) (list []*sources.
 		w.say("%s: no primitive goes by this name yet%s", typedName(s, name, i), meant(s, name))
 	case len(list) != 1:
 	case w.For.Judged():
-		return w.judged(s, list, nil, path(list[0]), told(list[0].StatusAt(s, time.Now())))
-	case w.For.reached(s, list[0]):
+		return w.judged(s, list, nil, path(list[0]), told(list[0].StatusAt(s, now(w.feed))))
+	case w.For.reached(s, list[0], now(w.feed)):
 		return list, true, nil
 	default:
-		text := textState(s, list[0])
+		text := textState(s, list[0], now(w.feed))
 		w.tell(path(list[0]), text, text, list[0].Fresh(s))
 	}
 	return nil, false, nil
@@ -161,7 +162,7 @@ func (w *waiting) lookAt(s *sources.State, i int, name string) (list []*sources.
 // judged reports whether rows and sources have a problem, or none, as the Goal says. sure reports whether all of them
 // are known now.
 func (w *waiting) judged(s *sources.State, list []*sources.Row, of []sources.SourceStatus, name string, sure bool) ([]*sources.Row, bool, error) {
-	j, now, mine := judge(s), time.Now(), *s
+	j, now, mine := judge(s), now(w.feed), *s
 	mine.Sources = of
 	j.State = &mine
 	wrong := failed(j, list, &w.options, now)
@@ -213,8 +214,8 @@ func (w *waiting) say(text string, args ...any) {
 }
 
 // textState returns the state of the row, its owners and who waits, to follow its name.
-func textState(s *sources.State, r *sources.Row) string {
-	state, verb := r.StatusAt(s, time.Now()), " is "
+func textState(s *sources.State, r *sources.Row, now time.Time) string {
+	state, verb := r.StatusAt(s, now), " is "
 	if state == sources.StatusNoLeader || state == sources.StatusNoCandidates {
 		verb = " has "
 	}

@@ -22,6 +22,9 @@ type WatchOptions struct {
 	Diag   io.Writer      // gets the warnings about Names that nothing bears; nil: they are not printed
 	Zone   *time.Location // of the times in text; nil: the local one
 	Data   bool           // text has the data of each event, and not only what was proclaimed
+
+	// Present begins with the state instead of the events from before the call.
+	Present bool
 }
 
 // Watch prints every event, including those from before the call, until ctx ends, which is no error, or
@@ -35,7 +38,15 @@ func Watch(ctx context.Context, feed Feed, out io.Writer, o WatchOptions) error 
 	for i := range o.Names {
 		w.unchecked = append(w.unchecked, i)
 	}
-	sub := feed.Subscribe(0)
+	var from uint64
+	if o.Present {
+		s := feed.State()
+		from = s.LastSeq
+		if err := w.print(restart(s, o.Names), 0); err != nil {
+			return fmt.Errorf("writing: %w", err)
+		}
+	}
+	sub := feed.Subscribe(from)
 	defer func() { sub.Close() }() // the newest one
 	for {
 		events, missed := sub.Events(batch)
@@ -179,6 +190,15 @@ type Events interface {
 type Feed interface {
 	State() *sources.State
 	Subscribe(from uint64) Events
+}
+
+// now returns the time on the clock of a feed: that of its method Now, if it has one, because another program may have
+// seen its states.
+func now(feed Feed) time.Time {
+	if c, ok := feed.(interface{ Now() time.Time }); ok {
+		return c.Now()
+	}
+	return time.Now()
 }
 
 // Over returns the Feed of a Hub.
