@@ -67,6 +67,10 @@ type Options struct {
 	// that; "": nothing is. nil: nothing is recorded.
 	Recording func() (text string, stopped bool)
 
+	// Seen returns who saw what is shown and how old that is, and whether it is too old to count as the present. nil:
+	// this program sees it itself.
+	Seen func() (text string, old bool)
+
 	// Notified returns a sentence about notifications that were not delivered; "": all were. nil: nobody is told.
 	Notified func() string
 
@@ -203,7 +207,7 @@ func outcome(ctx context.Context, cause, err error) error {
 //
 // A Feed may also have the methods of sources.Focuser, which is told which rows are on
 // screen whenever that changes, of sources.Refresher, which is called when the
-// person asks for a new look, and of Publisher.
+// person asks for a new look, of Publisher, and of Looker.
 type Feed interface {
 	// State returns the latest state, never nil. It is not changed afterwards.
 	State() *sources.State
@@ -217,6 +221,10 @@ type Feed interface {
 	// Row returns the row of ref in s, a State of this feed; nil: there is none in it.
 	Row(s *sources.State, ref sources.Ref) *sources.Row
 }
+
+// Looker is a Feed of what another program sees. A dialog reads rows from Own, which asks the servers itself before
+// anything is sent to them.
+type Looker interface{ Own() dialog.Latest }
 
 // Publisher is a Feed that may hold something back for a second. Publish lets its State have it: once a second ages
 // and what is left of leases are drawn, and would be those of before the last renewals.

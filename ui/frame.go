@@ -41,6 +41,9 @@ func (m *model) stage() {
 	if m.options.Recording != nil {
 		m.Recording, m.Unrecorded = m.options.Recording()
 	}
+	if m.options.Seen != nil {
+		m.Seen, m.SeenOld = m.options.Seen()
+	}
 	m.Scene.KeyContext = m.keyContext()
 	m.Command = screen.Typed{Context: m.line.context, Text: m.line.input.Value(), Before: m.line.input.Before(), Offers: m.line.offer.others(m.line.input.Value())}
 	m.Filter = screen.Typed{Text: m.rowList.filtering.typed(), Before: m.rowList.filtering.input.Before(), Offers: m.rowList.filtering.offer.others(m.rowList.filtering.input.Value())}

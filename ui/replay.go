@@ -290,6 +290,9 @@ func (f *feeds) latest() dialog.Latest {
 	if f.live == nil {
 		return f.player
 	}
+	if l, ok := f.live.(Looker); ok {
+		return l.Own()
+	}
 	return f.live
 }
 

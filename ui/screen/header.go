@@ -36,6 +36,7 @@ func drawHeader(sc *Scene, w, h int) []string {
 	notice(sc.Slow, " slow terminal ")
 	notice(sc.Unrecorded, " NOT RECORDED ")
 	right := w - format.Width(problems+muted) - len(clock) - 4
+	drawSeen(sc, l, right)
 	drawHoldings(sc, l, right)
 	if l.X < right {
 		drawHealth(sc, l, right)
@@ -47,6 +48,18 @@ func drawHeader(sc *Scene, w, h int) []string {
 		l.Put("", clock)
 	}
 	return sc.Theme.Box(append(bannerLines(sc, w), l.Done(), summaryLine(sc, w)), w, h)
+}
+
+// drawSeen tells who saw the present, if that is not this program. That it is old is never left out.
+func drawSeen(sc *Scene, l *paint.Line, right int) {
+	seen := paint.Clean(sc.Seen)
+	switch {
+	case seen == "" || sc.Replay != nil:
+	case sc.SeenOld:
+		l.Put(sc.Theme.Notice, " "+seen+" ").Skip(1)
+	case l.X+format.Width(seen) < right:
+		l.Put(sc.Theme.Dim, seen).Skip(1)
+	}
 }
 
 // problemsText counts the rows with a problem, as many as the key for only problems shows, and the

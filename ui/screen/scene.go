@@ -80,6 +80,9 @@ type Recorded struct {
 	Recording  string // a problem of the recording; "": none
 	Unrecorded bool   // the recording stopped because of it
 
+	Seen    string // who saw what is shown, and how old that is; "": this program
+	SeenOld bool   // it is too old to count as the present
+
 	Undelivered string            // notifications that were not delivered; "": all were
 	Replay      *history.Position // of the replay of the past; nil: the present is shown
 	OnlyPast    bool              // the program only shows a recording
