@@ -1,0 +1,115 @@
+package relayed
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"coordtop/internal/ground/spawn"
+	"coordtop/internal/history"
+	"coordtop/internal/history/follow"
+	"coordtop/sources"
+	"coordtop/ui/dialog"
+)
+
+// Feed is what a board shows of a recorder. One goroutine calls its method Events.
+type Feed struct {
+	*follow.Follower
+	own     *sources.Hub // of the sources of this board
+	changes *sources.Subscription
+	acts    *sources.Subscription // of own
+	earlier []sources.Event       // recorded before, and not returned yet
+	wake    chan struct{}         // capacity 1
+	stop    context.CancelFunc
+	joined  sync.WaitGroup
+}
+
+// NewFeed returns the Feed of a Follower. own is the Hub in which actions are carried out. Events from before the start
+// are read from past until ctx ends. Close ends its goroutine.
+func NewFeed(ctx context.Context, f *follow.Follower, past history.Reader, own *sources.Hub) *Feed {
+	feed := &Feed{Follower: f, own: own, changes: f.Hub().Subscribe(0), acts: own.Subscribe(0), wake: make(chan struct{}, 1)}
+	feed.changes.SkipCalm()
+	feed.acts.SkipCalm()
+	until := time.Unix(0, math.MaxInt64)
+	s := f.Hub().Subscribe(0)
+	if kept, _ := s.Events(1); len(kept) > 0 {
+		until = kept[0].At // the Hub has all from there on
+	}
+	s.Close()
+	feed.earlier, _ = history.Earlier(ctx, past, until) // the status of f reports a store that cannot be read
+	ctx, feed.stop = context.WithCancel(context.WithoutCancel(ctx))
+	spawn.Go(ctx, &feed.joined, func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-feed.changes.Wake():
+			case <-feed.acts.Wake():
+			}
+			spawn.Wake(feed.wake)
+		}
+	})
+	return feed
+}
+
+// Close ends the wake-ups.
+func (f *Feed) Close() {
+	f.stop()
+	f.joined.Wait()
+	f.changes.Close()
+	f.acts.Close()
+}
+
+// State returns the latest State of the recorder.
+func (f *Feed) State() *sources.State { return f.Hub().State() }
+
+// Row returns the row of ref in s, a State of this Feed; nil: it has none.
+func (f *Feed) Row(s *sources.State, ref sources.Ref) *sources.Row { return f.Hub().Row(s, ref) }
+
+// Wake returns a channel that receives when there is something new to show.
+func (f *Feed) Wake() <-chan struct{} { return f.wake }
+
+// Events returns what was recorded before the start, then what the recorder sees and what this board does. It counts no
+// event as missed: the recording has them.
+func (f *Feed) Events(max int) (events []sources.Event, missed uint64) {
+	if max <= 0 {
+		max = math.MaxInt
+	}
+	n := min(max, len(f.earlier))
+	if events, f.earlier = f.earlier[:n:n], f.earlier[n:]; n == max {
+		return events, 0
+	}
+	acts, _ := f.acts.Events(0)
+	for _, e := range acts {
+		if e.Kind == sources.EventAction || e.Kind == sources.EventNote {
+			events = append(events, e)
+		}
+	}
+	more, _ := f.changes.Events(max - n)
+	return append(events, more...), 0
+}
+
+// Own returns the rows as this board sees them itself, where it does, else those of the recorder.
+func (f *Feed) Own() dialog.Latest { return ownRows{f} }
+
+type ownRows struct{ *Feed }
+
+// Now returns the time on the clock of this machine, which the Operator uses.
+func (ownRows) Now() time.Time { return time.Now() }
+
+func (o ownRows) Row(s *sources.State, ref sources.Ref) *sources.Row {
+	if row := fresh(o.own, ref); row != nil {
+		return row
+	}
+	return o.Feed.Row(s, ref)
+}
+
+// fresh returns a row as its source shows it now; nil: it does not.
+func fresh(h *sources.Hub, ref sources.Ref) *sources.Row {
+	s := h.State()
+	if row := h.Row(s, ref); row != nil && row.Fresh(s) {
+		return row
+	}
+	return nil
+}
