@@ -44,6 +44,14 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 		}
 		return usagef("argument %d is neither a command (see coordtop --help) nor a URL, which begins with its scheme, %s", i+1, backends.Config().Schemes())
 	}
+	if c, err := p.settings.found(); len(args) == 0 && p.settings.recorder(c) != "" {
+		if err != nil && !errors.Is(err, errNothing) {
+			return err
+		}
+		return p.showRecorder(cmd.Context(), c, p.settings.recorder(c), o)
+	} else if p.settings.from != "" && p.settings.from != fromServers {
+		return usagef("argument 1 is a URL, which asks its server, and --from asks none: leave one of them out")
+	}
 	c, _, err := p.settings.pick(args, false)
 	if errors.Is(err, errNothing) && !o.write { // with --write the person must name the server
 		c, err = p.offer(cmd.Context(), err)

@@ -61,7 +61,7 @@ func getCommand(p *program) *cobra.Command {
 					defer p.giveBack(op)
 					options.Actions = func(r *sources.Row) headless.Actions { return actionsOn(op, r) }
 				}
-				return headless.Get(ctx, headless.Over(on.hub), p.env.Stdout, p.env.Stderr, options)
+				return headless.Get(ctx, on.feed, p.env.Stdout, p.env.Stderr, options)
 			})
 			if err == nil && failOn == 0 { // with --fail-on the exit code may be all that the caller wants
 				err = printed(p.env.Stdout)
@@ -75,6 +75,7 @@ func getCommand(p *program) *cobra.Command {
 	cmd.Flags().BoolVar(&problems, "problems", false, "print only what has a problem")
 	cmd.Flags().BoolVar(&unacknowledged, "unacknowledged", false, "with --fail-on and --problems, leave out what is acknowledged or muted on the board")
 	lengthVar(cmd, &timeout, "timeout", 5*time.Second, "print what arrived after so long")
+	p.fromFlag(cmd)
 	p.schemaFlag(cmd, headless.OfGet)
 	return cmd
 }
@@ -94,27 +95,48 @@ func watchCommand(p *program) *cobra.Command {
 			"coordtop watch -o json | jq 'select(.event == \"owner_changed\" or .event == \"acquired\")'\n" +
 			"coordtop watch --data 'grpc://localhost:2136/local?node=/local/app&semaphore=settings'",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			c, names, err := p.settings.pickReadable(cmd.Context(), args, false)
-			if err != nil {
-				return err
-			}
-			if err := listen.open(cmd.Context()); err != nil {
-				return err
-			}
-			defer listen.close()
 			p.settings.lasts = true
-			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-				beside.run(ctx, func() error { return whileRead(ctx, p.env.Stdout) })
-				listen.serve(ctx, p, &c, hub, nil, beside)
-				return headless.Watch(ctx, headless.Over(hub), p.env.Stdout, headless.WatchOptions{Format: o.format(), Names: names, Diag: p.env.Stderr, Data: data})
-			})
+			return p.watch(cmd.Context(), args, &listen, headless.WatchOptions{Format: o.format(), Diag: p.env.Stderr, Data: data})
 		}),
 	}
 	o.flag(cmd)
 	cmd.Flags().BoolVar(&data, "data", false, "show the data of primitives and owners in text too")
 	listen.flag(cmd)
+	p.fromFlag(cmd)
 	p.schemaFlag(cmd, headless.OfWatch)
 	return cmd
+}
+
+// watch prints the changes of what args name.
+func (p *program) watch(ctx context.Context, args []string, listen *listening, o headless.WatchOptions) error {
+	print := func(ctx context.Context, feed headless.Feed, beside *watched) error {
+		beside.run(ctx, func() error { return whileRead(ctx, p.env.Stdout) })
+		return headless.Watch(ctx, feed, p.env.Stdout, o)
+	}
+	return p.withPresent(ctx, args, func() error {
+		c, names, err := p.settings.pickReadable(ctx, args, false)
+		if err != nil {
+			return err
+		}
+		if err := listen.open(ctx); err != nil {
+			return err
+		}
+		defer listen.close()
+		o.Names = names
+		return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
+			listen.serve(ctx, p, &c, hub, nil, beside)
+			return print(ctx, headless.Over(hub), beside)
+		})
+	}, func(ctx context.Context, c config.Config, f *followed) error {
+		if listen.address != "" {
+			return usagef("--listen is for a watch of servers: the recorder serves its own metrics, see coordtop record --listen")
+		}
+		o.Names, o.Present = args, true
+		return p.observeSpecs(ctx, nil, sources.HubOptions{}, func(ctx context.Context, _ *sources.Hub, beside *watched) error {
+			beside.run(ctx, func() error { return f.report(ctx, p.env.Stderr) })
+			return print(ctx, f, beside)
+		})
+	})
 }
 
 func configCommand(p *program) *cobra.Command {
@@ -173,7 +195,17 @@ func waitCommand(p *program) *cobra.Command {
 				return usagef("--unacknowledged is for --for problem and --for calm")
 			}
 			o.Format = format.format()
-			return p.wait(cmd.Context(), args, o)
+			if !o.For.Judged() && len(args) == 0 {
+				return usagef("wait takes a NAME or URL, none was given; see coordtop wait --help")
+			}
+			return p.withPresent(cmd.Context(), args, func() error { return p.wait(cmd.Context(), args, o) }, func(ctx context.Context, c config.Config, f *followed) error {
+				o.Names, o.Watched = args, func(name string) bool { return wouldShow(c.Sources, name) }
+				if o.Unacknowledged {
+					o.Muting = p.muting(true)
+					o.Past, o.Acts = recordedPast(ctx, f.store, f.Now())
+				}
+				return headless.Wait(ctx, f, p.env.Stdout, p.env.Stderr, o)
+			})
 		}),
 	}
 	cmd.Flags().StringVar((*string)(&o.For), "for", "", "wait until it is `led|free|absent|owner=NAME|problem|calm`")
@@ -181,6 +213,7 @@ func waitCommand(p *program) *cobra.Command {
 	cmd.Flags().BoolVar(&o.Unacknowledged, "unacknowledged", false, "for problem and calm, leave out what is acknowledged or muted on the board")
 	lengthVar(cmd, &o.Timeout, "timeout", 0, "give up after so long, as 30s; left out: never")
 	format.flag(cmd)
+	p.fromFlag(cmd)
 	completeFlag(cmd, "for", "led", "free", "absent", "owner=", "problem", "calm")
 	return cmd
 }
@@ -189,9 +222,7 @@ func waitCommand(p *program) *cobra.Command {
 func (p *program) wait(ctx context.Context, args []string, o headless.WaitOptions) (err error) {
 	var c config.Config
 	var hub sources.HubOptions
-	if !o.For.Judged() && len(args) == 0 {
-		return usagef("wait takes a NAME or URL, none was given; see coordtop wait --help")
-	} else if !o.For.Judged() {
+	if !o.For.Judged() {
 		if c, o.Names, o.Spaces, err = p.settings.pickEach(args, false); err == nil {
 			err = p.settings.secrets(ctx, c)
 		}
@@ -258,12 +289,13 @@ func ownersCommand(p *program) *cobra.Command {
 			return p.look(cmd.Context(), urls, true, o.Timeout, func(ctx context.Context, on *looked) error {
 				o.Recall = on.recall
 				o.Past, o.Acts = recordedPast(ctx, on.reader, time.Now())
-				return headless.Owners(ctx, headless.Over(on.hub), p.env.Stdout, p.env.Stderr, o)
+				return headless.Owners(ctx, on.feed, p.env.Stdout, p.env.Stderr, o)
 			})
 		}),
 	}
 	format.flag(cmd)
 	lengthVar(cmd, &o.Timeout, "timeout", 5*time.Second, "print what arrived after so long")
+	p.fromFlag(cmd)
 	cmd.Flags().StringVar(&by, "by", origin.ByHost.String(), "what is one owner: `host`, program or session")
 	return cmd
 }

@@ -152,6 +152,7 @@ func (p *program) root() *cobra.Command {
 	}
 	o.flags(root)
 	root.Flags().BoolVar(&o.write, "write", false, "arm writing from the start and without an end")
+	p.fromFlag(root)
 	root.PersistentFlags().StringVar(&p.settings.file, "config", "", "read FILE instead of the usual config file")
 	reading := []*cobra.Command{ // they take URLs and names of sources, as root does
 		getCommand(p), whyCommand(p), watchCommand(p), waitCommand(p), acquireCommand(p), campaignCommand(p), releaseCommand(p),

@@ -20,6 +20,7 @@ import (
 type settings struct {
 	lookup    config.Lookup
 	file      string // of --config
+	from      string // of --from
 	demoState string // folder of the demo's recording, which is removed with it; "": this is no demo
 	logger    func() *slog.Logger
 	lasts     bool            // the command watches; others read once

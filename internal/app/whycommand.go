@@ -43,6 +43,7 @@ func whyCommand(p *program) *cobra.Command {
 	format.flag(cmd)
 	lengthVar(cmd, &o.Timeout, "timeout", 5*time.Second, "print what arrived after so long")
 	cmd.Flags().BoolVar(&unacknowledged, "unacknowledged", false, "leave out what is acknowledged or muted")
+	p.fromFlag(cmd)
 	cmd.Flags().StringVar(&at, "at", "", "explain this `TIME` of the recording instead of the present: 03:12, 2026-03-01 03:12, -1h")
 	cmd.Flags().StringVar(&file, "file", "", "with --at, read `FILE`, as coordtop record --export wrote it; without --at, its end")
 	return cmd
@@ -57,7 +58,7 @@ func (p *program) why(ctx context.Context, args []string, at, file string, o hea
 		o.Names, o.Runbooks, o.Recall = on.names, on.config.Runbooks, on.recall
 		o.Past, o.Acts = recordedPast(ctx, on.reader, time.Now())
 		o.URL = urlOf(on.config)
-		return headless.Why(ctx, headless.Over(on.hub), p.env.Stdout, p.env.Stderr, o)
+		return headless.Why(ctx, on.feed, p.env.Stdout, p.env.Stderr, o)
 	})
 }
 
@@ -66,6 +67,7 @@ type looked struct {
 	*recording
 	names  []string
 	hub    *sources.Hub
+	feed   headless.Feed            // of hub
 	recall func() *sources.Keyframe // see headless.GetOptions
 }
 
@@ -74,14 +76,19 @@ func (p *program) look(ctx context.Context, args []string, peers bool, timeout t
 	if timeout == 0 {
 		return usagef("--timeout must be longer than nothing, as 5s")
 	}
-	c, names, err := p.settings.pickReadable(ctx, args, peers)
-	if err != nil {
-		return err
-	}
-	r := p.recordingOf(c)
-	defer r.close()
-	return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-		return print(ctx, &looked{r, names, hub, r.recall(ctx, beside, timeout, p.env.Stderr)})
+	return p.withPresent(ctx, args, func() error {
+		c, names, err := p.settings.pickReadable(ctx, args, peers)
+		if err != nil {
+			return err
+		}
+		r := p.recordingOf(c)
+		defer r.close()
+		return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
+			return print(ctx, &looked{r, names, hub, headless.Over(hub), r.recall(ctx, beside, timeout, p.env.Stderr)})
+		})
+	}, func(ctx context.Context, c config.Config, f *followed) error {
+		recall := func() *sources.Keyframe { return nil } // the recorder knows what it recorded
+		return print(ctx, &looked{&recording{config: c, reader: f.store}, args, f.Hub(), f, recall})
 	})
 }
 

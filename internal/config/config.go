@@ -17,6 +17,7 @@ type Config struct {
 	Color    string // colour of the title, one of Colors; "": the program's choice
 	Identity string // template of our label as an owner; "": the program's choice
 	Start    string // first screen, one of Starts; "": the program's choice
+	Team     string // recorder whose view is shown, as --from; "": the servers are asked
 	Sources  []Source
 	Names    map[string]map[string]string // by source, if its backend has Names, and by lock number: the name to show
 	Owners   sources.OwnerRules

@@ -13,6 +13,7 @@ type file struct {
 	Color    string                       `yaml:"color"`
 	Identity string                       `yaml:"identity"`
 	Start    string                       `yaml:"start"`
+	Team     string                       `yaml:"team"`
 	Sources  []fileSource                 `yaml:"sources"`
 	Names    map[string]map[string]string `yaml:"names"`
 	Owners   []fileOwner                  `yaml:"owners"`

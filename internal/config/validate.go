@@ -25,7 +25,7 @@ type validator struct {
 }
 
 func (v *validator) config(f *file) Config {
-	c := Config{Title: f.Title, Color: f.Color, Identity: f.Identity, Start: f.Start, Names: f.Names, Keys: f.Keys, Alert: f.Alert, Thresholds: f.Thresholds, History: f.History, Metrics: f.Metrics, places: v.places}
+	c := Config{Title: f.Title, Color: f.Color, Identity: f.Identity, Start: f.Start, Team: f.Team, Names: f.Names, Keys: f.Keys, Alert: f.Alert, Thresholds: f.Thresholds, History: f.History, Metrics: f.Metrics, places: v.places}
 	v.plain("title", f.Title)
 	v.word("color", f.Color, Colors())
 	v.word("start", f.Start, Starts())

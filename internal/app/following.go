@@ -1,0 +1,248 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coordtop/internal/app/relayed"
+	"coordtop/internal/config"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/headless"
+	"coordtop/internal/history/follow"
+	"coordtop/internal/history/sqlite"
+	"coordtop/internal/operate"
+	"coordtop/sources"
+	"coordtop/ui"
+)
+
+// Names of --from that are no groups of recorders.
+const (
+	fromServers = "servers" // no recorder
+	fromHere    = "here"    // the recorder of this machine
+	fromAll     = "all"     // the recorders of the store without a group
+)
+
+// fromFlag adds --from to a command that shows the present.
+func (p *program) fromFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&p.settings.from, "from", "", "show what the recorder `NAME` sees, and ask no server: here, all, a group, or servers for none")
+	completeFlag(cmd, "from", fromHere, fromAll, fromServers)
+}
+
+// recorder returns the name of the recorder that --from or the config selects; "": the servers are asked.
+func (st *settings) recorder(c config.Config) string {
+	if name := cmp.Or(st.from, c.Team); name != fromServers {
+		return name
+	}
+	return ""
+}
+
+// followed is the present that a recorder of another process sees.
+type followed struct {
+	*follow.Follower
+	store pastReader
+	names []string // that a command was given; none: all
+	stop  func()   // ends what tells of writes
+}
+
+// followRecorder opens the recording of a recorder and waits until its present is shown. The caller must call close.
+func (p *program) followRecorder(ctx context.Context, c config.Config, name string) (*followed, error) {
+	place, err := p.settings.recorderPlace(c, name)
+	if err != nil {
+		return nil, err
+	}
+	f := &followed{store: place.open(), stop: func() {}}
+	f.Follower = follow.New(ctx, follow.Options{Log: f.store})
+	if err := f.Ready(ctx); err != nil {
+		f.close()
+		return nil, fmt.Errorf("following the recorder %s: %w", format.Clean(name, 100), unread(err))
+	}
+	return f, nil
+}
+
+func (f *followed) close() {
+	f.Follower.Close()
+	f.stop()
+	_ = f.store.Close() // nothing was written
+}
+
+// seen returns the board's words about who saw what is shown, see ui.Options.
+func (f *followed) seen() (text string, old bool) {
+	s := f.Status()
+	if s.Silent != "" {
+		return "OLD: " + s.Silent, true
+	}
+	return fmt.Sprintf("seen by %s, %.1fs ago", format.Clean(s.Run.Host, 40), s.Seen(time.Now()).Seconds()), false
+}
+
+// trouble returns the board's words about the recording that it reads.
+func (f *followed) trouble() (text string, stopped bool) {
+	switch s := f.Status(); {
+	case s.Err != nil:
+		return "the recording cannot be read, and is tried again: " + s.Err.Error(), false
+	case s.Silent != "":
+		return s.Silent, false
+	case s.Polled:
+		return "the recording is read five times a second, since nothing tells of a write", false
+	}
+	return "", false
+}
+
+// report prints when the recorder becomes silent, and when it writes again, until ctx ends.
+func (f *followed) report(ctx context.Context, diag io.Writer) error {
+	states := f.Hub().Subscribe(f.Hub().State().LastSeq)
+	defer states.Close()
+	for said := f.Status().Silent; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-states.Wake():
+			_, _ = states.Events(0) // only its Status matters
+		}
+		if text := f.Status().Silent; text != said {
+			said = text
+			fmt.Fprintf(diag, "coordtop: %s\n", cmp.Or(text, "the recorder writes again"))
+		}
+	}
+}
+
+// showRecorder runs the board over what a recorder sees. It asks a server only before it acts, and neither records nor
+// notifies.
+func (p *program) showRecorder(ctx context.Context, c config.Config, name string, o boardOptions) error {
+	if err := p.env.screen("for scripts there are coordtop get and coordtop watch"); err != nil {
+		return err
+	}
+	f, err := p.followRecorder(ctx, c, name)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	specs, err := p.specs(c, p.logger())
+	if err != nil {
+		return err
+	}
+	sleepers := map[string]*relayed.Sleeper{}
+	for i := range specs {
+		s := &relayed.Sleeper{Source: specs[i].Source}
+		specs[i].Source, sleepers[specs[i].Name] = s, s
+	}
+	p.settings.lasts = true
+	return p.observeSpecs(ctx, specs, sources.HubOptions{Thresholds: c.Thresholds}, func(inner context.Context, own *sources.Hub, beside *watched) error {
+		reading, cancel := context.WithTimeout(inner, resumeWithin)
+		feed := relayed.NewFeed(reading, f.Follower, f.store, own)
+		cancel()
+		defer feed.Close()
+		player, closePlayer := (&recording{reader: f.store}).player(inner)
+		defer closePlayer()
+		defer p.unfinished.begin()()
+		op := p.operator(inner, c, own, o.write)
+		defer p.giveBack(op)
+		defer giveBackWith(inner, op)()
+		u := ui.Options{
+			Feed: feed, Player: player, Operator: relayed.NewOperator(op, feed, sleepers), Start: firstScreen(c),
+			AuditEntries: op.Audit().Entries, Recording: f.trouble, Seen: f.seen, History: f.store,
+		}
+		if kept := operate.NewMutes(op.Audit()); kept != nil {
+			u.Mutes = kept
+		}
+		return p.runBoard(ctx, inner, c, o, u)
+	})
+}
+
+// withPresent calls body with the present of what args name: of the recorder that --from or the config selects, whose
+// Feed from then is, or else of the servers. Then from is nil, and servers is called instead.
+func (p *program) withPresent(ctx context.Context, args []string, servers func() error, body func(ctx context.Context, c config.Config, from *followed) error) error {
+	c, err := p.settings.found()
+	name := p.settings.recorder(c)
+	if name == "" {
+		return servers()
+	}
+	for i, arg := range args {
+		if strings.Contains(arg, "://") {
+			if p.settings.from == "" { // a URL asks its server, whatever the config says
+				return servers()
+			}
+			return usagef("argument %d is a URL, which asks its server, and --from asks none: name SOURCE/NAME", i+1)
+		}
+	}
+	if err != nil && !errors.Is(err, errNothing) {
+		return err
+	}
+	f, err := p.followRecorder(ctx, c, name)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	var seen []config.Source
+	for _, s := range f.Hub().State().Sources {
+		seen = append(seen, config.Source{Name: s.Name})
+	}
+	for i, name := range args {
+		if err := plausible(name, fmt.Sprintf("argument %d", i+1), seen); err != nil {
+			return err
+		}
+	}
+	f.names = args
+	if text := f.Status().Silent; text != "" {
+		fmt.Fprintf(p.env.Stderr, "coordtop: what is printed is old: %s\n", text)
+	}
+	return body(ctx, c, f)
+}
+
+// State returns the latest State of the recorder, of the sources that are named, and of those that agree with them.
+func (f *followed) State() *sources.State {
+	s := f.Hub().State()
+	if len(f.names) == 0 {
+		return s
+	}
+	named := func(src sources.SourceStatus) bool {
+		return slices.ContainsFunc(f.names, func(name string) bool { return strings.HasPrefix(name+"/", src.Name+"/") })
+	}
+	var agree []int
+	for _, src := range s.Sources {
+		if named(src) && src.Agree != 0 {
+			agree = append(agree, src.Agree)
+		}
+	}
+	only := map[string]bool{}
+	out := *s
+	out.Sources = slices.DeleteFunc(slices.Clone(s.Sources), func(src sources.SourceStatus) bool {
+		only[src.Name] = named(src) || slices.Contains(agree, src.Agree)
+		return !only[src.Name]
+	})
+	out.Rows = slices.Clone(s.Rows)
+	for i, row := range out.Rows {
+		if row != nil && !only[row.Source] {
+			out.Rows[i] = nil
+		}
+	}
+	return &out
+}
+
+// Subscribe makes a followed a Feed of package headless.
+func (f *followed) Subscribe(from uint64) headless.Events { return f.Hub().Subscribe(from) }
+
+// recorderPlace returns the place of the recording of a recorder.
+func (st *settings) recorderPlace(c config.Config, name string) (place, error) {
+	if name != fromHere {
+		return place{}, usagef("--from takes here: the recorder of this machine")
+	}
+	o := st.historyPlace(c)
+	if o.Path == "" {
+		return place{}, usagef("nothing is recorded here: set history.file, and history.off to false")
+	}
+	return place{o}, nil
+}
+
+type place struct{ sqlite.Options }
+
+func (p place) open() pastReader { return sqlite.NewReader(p.Path) }
+
+type pastReader = *sqlite.Reader

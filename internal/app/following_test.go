@@ -1,0 +1,117 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/internal/localserver"
+)
+
+// onRecorder starts a recorder of one row of a Redis that host-1 owns, and returns a world with its recording and with a
+// config in which that Redis is where nothing listens: what asks the server fails.
+func onRecorder(t *testing.T) (w *world, own func(owner string), stop func()) {
+	t.Helper()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	redis := writer(t, server.Addr())
+	own = func(owner string) { set(t, redis, "app:leader:billing", owner, time.Hour) }
+	own("host-1")
+	recorder := newWorld(t)
+	recorder.write(t, configFile, "sources: [{name: leases, url: \"redis://"+server.Addr()+"/0\", watch: [{election: \"app:leader:*\"}]}]\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan int, 1)
+	go func() { done <- recorder.main(ctx, "record", "--config", recorder.home+"/"+configFile) }() // received in stop
+	recorder.stderr.await(t, func(s string) bool { return strings.Contains(s, "recording into "+recorder.home) })
+	for look := newWorld(t); !strings.Contains(look.stdout.String(), "host-1"); {
+		look.home = recorder.home
+		look.main(t.Context(), "history")
+	}
+	w = newWorld(t)
+	w.home = recorder.home
+	w.write(t, "elsewhere.yaml", "team: here\nsources: [{name: leases, url: \"redis://127.0.0.1:1/0\", watch: [{election: \"app:leader:*\"}]}]\n")
+	stopped := false
+	stop = func() {
+		if cancel(); !stopped {
+			stopped = true
+			<-done
+		}
+	}
+	t.Cleanup(stop)
+	return w, own, stop
+}
+
+func TestCommandsShowWhatTheRecorderSeesAndAskNoServer(t *testing.T) {
+	t.Parallel()
+	w, own, stop := onRecorder(t)
+	config := []string{"--config", w.home + "/elsewhere.yaml"}
+	run := func(args ...string) (code int, out, diag string) {
+		one := newWorld(t)
+		one.home = w.home
+		code = one.main(t.Context(), append(args, config...)...)
+		return code, one.stdout.String(), one.stderr.String()
+	}
+	if code, out, diag := run("get"); code != 0 || !strings.Contains(out, "host-1") || diag != "" {
+		t.Errorf("get: exit code %d, %s%s", code, out, diag)
+	}
+	if code, out, diag := run("get", "--from", "servers", "--timeout", "2s"); code != 3 || strings.Contains(out, "host-1") {
+		t.Errorf("get of the server: exit code %d, %s%s", code, out, diag)
+	}
+	if code, out, diag := run("get", "leases/app:leader:billing", "-o", "json"); code != 0 {
+		t.Errorf("get of a name: exit code %d, %s%s", code, out, diag)
+	} else if v := (struct {
+		Primitives []struct{ Owners []struct{ Label string } }
+	}{}); json.Unmarshal([]byte(out), &v) != nil || len(v.Primitives) != 1 || v.Primitives[0].Owners[0].Label != "host-1" {
+		t.Errorf("get of a name: %s", out)
+	}
+	for _, wrong := range []struct {
+		code int
+		text string
+		args []string
+	}{
+		{0, "", []string{"wait", "leases/app:leader:billing", "--for", "owner=host-1", "--timeout", "5s"}},
+		{0, "", []string{"why"}},
+		{0, "", []string{"owners"}},
+		{4, "no primitive goes by this name", []string{"get", "leases/app:leader:bill"}},
+		{2, "no config names this source", []string{"get", "other/x"}},
+		{2, "--from asks none", []string{"get", "--from", "here", "redis://127.0.0.1:1/0"}},
+		{2, "--from asks none", []string{"--from", "here", "redis://127.0.0.1:1/0"}},
+		{2, "record --listen", []string{"watch", "--listen", "127.0.0.1:0"}},
+	} {
+		if code, out, diag := run(wrong.args...); code != wrong.code || !strings.Contains(diag, wrong.text) {
+			t.Errorf("%v: exit code %d, want %d and %q: %s%s", wrong.args, code, wrong.code, wrong.text, out, diag)
+		}
+	}
+
+	watch := newWorld(t)
+	watch.home = w.home
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan int, 1)
+	go func() { done <- watch.main(ctx, append(config, "watch")...) }() // received below
+	watch.stdout.await(t, func(s string) bool { return strings.Contains(s, "present") && strings.Contains(s, "host-1") })
+	own("host-2")
+	watch.stdout.await(t, func(s string) bool { return strings.Contains(s, "owner_changed") && strings.Contains(s, "host-2") })
+	stop()
+	watch.stderr.await(t, func(s string) bool { return strings.Contains(s, "nobody records since then") })
+	cancel()
+	if code := <-done; code != 0 {
+		t.Errorf("watch: exit code %d", code)
+	}
+	if code, out, diag := run("get", "--fail-on", "stale"); code != 10 || !strings.Contains(out, "stale") || !strings.Contains(diag, "what is printed is old") {
+		t.Errorf("without the recorder: exit code %d, %s%s", code, out, diag)
+	}
+	if code, out, diag := run("wait", "leases/app:leader:billing", "--for", "led", "--timeout", "1s"); code != 5 {
+		t.Errorf("wait without the recorder: exit code %d, %s%s", code, out, diag)
+	}
+}
+
+func TestARecorderThatWroteNothingCannotBeFollowed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write(t, configFile, "sources: [{url: \"redis://127.0.0.1:1/0\"}]\n")
+	if code := w.main(t.Context(), "get", "--from", "here"); code != 1 || !strings.Contains(w.stderr.String(), "following the recorder here") {
+		t.Errorf("exit code %d, %s", code, w.stderr)
+	}
+}
