@@ -213,6 +213,47 @@ func TestCheckInACommandTellsWhetherItsLeaseCanBeTrusted(t *testing.T) {
 	}
 }
 
+func TestGraceGivesACommandTimeWhenItsLeaseCannotBeKept(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"expired": true, "lost": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := localserver.RedisForTest(t, localserver.RedisOptions{})
+			h := runsUnder(t, "", "lock", "--lease", "3s", "--grace", "1s", server.URL()+"?mutex=app:lock:x", "--",
+				"sh", "-c", "trap 'echo tidied up; exit 0' TERM; echo in; while :; do sleep 0.01; done")
+			h.prints("in\n")
+			if want {
+				server.Stop(t.Context())
+			} else if err := writer(t, server.Addr()).Del(t.Context(), "app:lock:x").Err(); err != nil {
+				t.Fatal(err)
+			}
+			h.ends(exitLost)
+			if got := strings.Contains(h.out.String(), "tidied up"); got != want {
+				t.Errorf("it got TERM: %v: %s%s", got, h.out, h.errs)
+			}
+		})
+	}
+}
+
+func TestALockBehindAPoolerRunsACommandOnlyIfASessionIsItsOwn(t *testing.T) {
+	t.Parallel()
+	p := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	for mode, want := range map[string]int{"session": exitOK, "transaction": exitCannot} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			pool := localserver.PgbouncerForTest(t, localserver.PgbouncerOptions{Server: p, Mode: mode})
+			h := runsUnder(t, "", "lock", pool.URL()+"&mutex=4711", "--", "echo", "it runs")
+			h.ends(want)
+			if ran := strings.Contains(h.out.String(), "it runs"); ran != (want == exitOK) {
+				t.Errorf("it ran: %v: %s", ran, h.errs)
+			}
+			if want != exitOK && !strings.Contains(h.errs.String(), "a pooler in transaction or statement mode") {
+				t.Errorf("it said %s", h.errs)
+			}
+		})
+	}
+}
+
 func TestATerminalShowsTheOwnerThatALockWaitsFor(t *testing.T) {
 	t.Parallel()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})

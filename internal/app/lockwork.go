@@ -93,6 +93,9 @@ func (w *work) setGrace() error {
 	}
 	if w.grace > 0 {
 		w.options.Margin = w.grace + coord.DefaultMargin(window)
+		if w.request.Session.RenewEvery == 0 { // a second try must fit into what is left
+			w.options.RenewEvery = min(w.options.RenewEvery, (window-w.options.Margin)/2)
+		}
 	}
 	return nil
 }
