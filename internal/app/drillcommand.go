@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/action"
@@ -166,7 +167,7 @@ func (d *drilling) run(ctx context.Context, arg, others string) error {
 		Command: func() *exec.Cmd {
 			return &exec.Cmd{Path: self, Args: []string{self, drill.CandidateCommand}, Env: d.p.env.Environ, Stderr: d.p.env.Stderr}
 		},
-		Release: d.release, Each: d.each,
+		Release: d.release, Each: d.each, Say: d.say,
 	}
 	if others != "" {
 		options.Candidates = 0
@@ -265,6 +266,13 @@ func (d *drilling) release(ctx context.Context) error {
 		return err
 	}
 	return foreground.Release(ctx, d.op, d.hub, r, io.Discard)
+}
+
+// say writes to standard error, if it is a terminal, what the drill waits for.
+func (d *drilling) say(text string) {
+	if file, ok := d.p.env.Stderr.(*os.File); ok && term.IsTerminal(file.Fd()) {
+		fmt.Fprintf(file, "coordtop: %s\n", text)
+	}
 }
 
 // each prints one round, to standard error where standard output is JSON.

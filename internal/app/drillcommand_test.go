@@ -211,3 +211,22 @@ func TestEachWayEndsLeadersWhereItMakesSense(t *testing.T) {
 		}
 	}
 }
+
+func TestATerminalShowsWhatADrillWaitsFor(t *testing.T) {
+	t.Parallel()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	cmd := command(t, "drill", "--write", "--yes", "--rounds", "1", "--how", "resign", "--pause", "300ms", s.URL()+"?election=app:leader:x")
+	screen := onScreen(t, cmd)
+	if code := ends(t, cmd); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	screen.read.Wait()
+	out := screen.String()
+	for _, want := range []string{"coordtop: waiting until 2 candidates of our own campaign", "resigned, waiting for the next leader", "round 1 of 1: ", "1 of 1 rounds"} {
+		_, after, ok := strings.Cut(out, want)
+		if !ok {
+			t.Fatalf("%q is not next in %q", want, out)
+		}
+		out = after
+	}
+}

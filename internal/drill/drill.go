@@ -58,6 +58,7 @@ type Options struct {
 	// Release ends the ownership of the present owner by force, and returns when our watch has shown the end.
 	Release func(context.Context) error
 	Each    func(*Round) error // called after each round
+	Say     func(text string)  // called when a wait begins, with what for
 }
 
 // enough bounds the time for our candidates to start, besides what the server takes.
@@ -79,6 +80,9 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 		if err := r.join(ctx); err != nil {
 			return result, err
 		}
+	}
+	if o.Candidates > 0 {
+		o.Say(fmt.Sprintf("waiting until %d candidates of our own campaign and one of them leads", o.Candidates))
 	}
 	for n := 1; n <= o.Rounds; n++ {
 		x, err := r.round(ctx, n)
@@ -276,6 +280,7 @@ func (r *run) round(ctx context.Context, n int) (x Round, err error) {
 	if err != nil {
 		return x, err
 	}
+	r.Say(fmt.Sprintf("round %d of %d: %s %s, waiting for the next leader", n, r.Rounds, format.Label(x.Leader.Name(), 60), r.How.did()))
 	if r.ending != nil {
 		err = r.next(ctx, began, &x)
 	}
