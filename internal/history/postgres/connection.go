@@ -59,6 +59,11 @@ const connectTimeout = 10 * time.Second
 // connect opens a connection. It leaves nothing in a server session: a pooler may give the session to others after each
 // transaction.
 func (o Options) connect(ctx context.Context) (*pgconn.PgConn, error) {
+	return o.open(ctx, func(*pgconn.Config) {})
+}
+
+// open opens a connection with settings that change adds.
+func (o Options) open(ctx context.Context, change func(*pgconn.Config)) (*pgconn.PgConn, error) {
 	if !schemaName().MatchString(o.schema()) {
 		return nil, fmt.Errorf("the schema %q: use a name of small letters, digits and _", o.schema())
 	}
@@ -72,6 +77,7 @@ func (o Options) connect(ctx context.Context) (*pgconn.PgConn, error) {
 		}
 	}
 	parsed.RuntimeParams["application_name"] = "coordtop history"
+	change(parsed)
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	conn, err := pgconn.ConnectConfig(ctx, parsed)

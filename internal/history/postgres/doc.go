@@ -1,7 +1,7 @@
 // Package postgres stores a recording (see package history) in a schema of a Postgres database, which a team shares.
 //
-// It may import internal/history, internal/history/tables, sources, sources/tape, internal/ground/failure, internal/ground/lazy,
-// internal/ground/pgwire.
+// It may import internal/history, internal/history/tables, sources, sources/tape, internal/ground/backoff,
+// internal/ground/failure, internal/ground/lazy, internal/ground/pgwire, internal/ground/spawn.
 //
 // # The tables
 //
@@ -27,5 +27,5 @@
 // # Poolers
 //
 // Reading and writing work through a pooler in transaction mode. A transaction sets what it needs with SET LOCAL; there
-// are no named prepared statements, no session settings and no LISTEN.
+// are no named prepared statements and no session settings. Only a [Listener] needs a session.
 package postgres
