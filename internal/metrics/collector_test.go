@@ -94,6 +94,43 @@ func TestWhatNobodySawHasNoSample(t *testing.T) {
 	})
 }
 
+// TestASilenceCountsNeitherBeforeNorAfterItIsNoticed has silences of ten seconds, which are noticed after three.
+func TestASilenceCountsNeitherBeforeNorAfterItIsNoticed(t *testing.T) {
+	t.Parallel()
+	watch(t, "name~.", nil, func(w *watched) {
+		w.push(true, led("a", "host-1"))
+		w.push(false, led("a", ""))
+		before := w.scrape()
+		began, seen := time.Now(), time.Duration(0)
+		for range 6 {
+			w.script.Silence(true)
+			w.pass(10 * time.Second)
+			w.script.Silence(false)
+			w.push(true, led("a", ""))
+			w.pass(5 * time.Second)
+			seen += 5 * time.Second
+		}
+		w.push(false, led("a", ""))
+		after := w.scrape()
+		most := (seen + 2*every).Seconds() + 6 // the runner's own last second before each silence
+		for _, name := range []string{"leaderless_seconds_total a", "observed_seconds_total a"} {
+			if more := after[name] - before[name]; more < seen.Seconds()-6 || more > most {
+				t.Errorf("%s: %v s more in %v, of which %v were seen", name, more, time.Since(began), seen)
+			}
+		}
+	})
+}
+
+func TestASumHasNoSampleUntilTheListingIsComplete(t *testing.T) {
+	t.Parallel()
+	watch(t, "name~.", nil, func(w *watched) {
+		w.script.Push(sources.Change{Relists: true, Alive: []string{""}, Set: []*sources.Primitive{led("a", "host-1")}})
+		w.scrape().wants(t, samples{"primitives": none, "problem_rows needs a person": none, "source_up": 1, "has_leader a": 1})
+		w.script.Push(sources.Change{Synced: true, Alive: []string{""}})
+		w.scrape().wants(t, samples{"primitives": 1, "problem_rows needs a person": 0})
+	})
+}
+
 func TestNeitherOwnersNorDataNorNamesThatAreNotSelectedAreShown(t *testing.T) {
 	t.Parallel()
 	hostile := "app:\x1b[31m\n\"x\"\\\xff\u202e" + strings.Repeat("y", 5000)

@@ -15,7 +15,7 @@ const longestName = 200
 // rowSamples appends the samples of the rows whose names are shown, and the number of those that are left out.
 func (c *Collector) rowSamples(list []sample, st *sources.State, now time.Time) []sample {
 	shown, dropped, full := 0, 0, false
-	seen := map[[3]string]bool{}
+	seen, spare := map[[3]string]bool{}, &rowCounters{}
 	types := map[string]string{}
 	for i := range st.Sources {
 		types[st.Sources[i].Name] = st.Sources[i].Type
@@ -25,19 +25,21 @@ func (c *Collector) rowSamples(list []sample, st *sources.State, now time.Time) 
 		if row == nil || !row.Fresh(st) || v.Last == sources.StatusNotObserved {
 			continue
 		}
-		before := len(list)
-		key := [3]string{row.Source, format.Clean(row.Space, longestName), format.Clean(row.Name, longestName)}
-		b := rowBuilder{list: list, row: row, st: st, now: now, labels: []string{format.Clean(row.Source, 0), types[row.Source], row.Kind.String(), key[1], key[2]}}
-		if full || seen[key] {
-			b.counters = &rowCounters{} // only the number of its samples matters
-		} else {
+		before, key, twice := len(list), [3]string{}, false
+		b := rowBuilder{list: list, row: row, st: st, now: now, counters: spare}
+		if !full {
+			key = [3]string{row.Source, format.Clean(row.Space, longestName), format.Clean(row.Name, longestName)}
+			twice = seen[key]
+		}
+		if !full && !twice { // else only the number of its samples matters
+			b.labels = []string{format.Clean(row.Source, 0), types[row.Source], row.Kind.String(), key[1], key[2]}
 			b.counters = c.of(row, now)
 			b.counters.count(row, st, ownerless(v.Last))
 		}
 		b.build(v)
 		more := len(b.list) - before
-		full = full || !seen[key] && shown+more > c.o.Series
-		if full || seen[key] {
+		full = full || !twice && shown+more > c.o.Series
+		if full || twice {
 			dropped += more
 			list = b.list[:before]
 			continue

@@ -154,99 +154,117 @@ func promtool(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// TestTheRulesFireWhenTheyShould plays a story of 40 minutes, scrapes it, and lets Prometheus' own tool decide.
+// story is the state of the server in a story, as its source reads it each second.
+type story struct {
+	*watched
+	*tape
+	began   time.Time
+	leader  map[string]string
+	dead    string // its leader does not renew any more
+	waits   bool   // somebody waits for the job
+	owners  int    // of app:a
+	renewed bool
+	up      bool
+	health  record.Health
+}
+
+// read returns what the source reads now.
+func (s *story) read() (all []*sources.Primitive) {
+	for name := range s.leader {
+		if name == s.dead {
+			continue
+		}
+		p := led(name, s.leader[name])
+		for n := 1; n < s.owners && name == "app:a"; n++ {
+			p.Owners = append(p.Owners, led(name, "other").Owners...)
+		}
+		all = append(all, p)
+	}
+	if s.waits {
+		job := led("app:job", "host-1")
+		job.Kind = sources.KindMutex
+		job.Queue = sources.Queue{How: sources.Told, Len: 1, Waiters: []sources.Waiter{{ID: "w", Label: "w", Since: sources.Stamp{At: s.began.Add(11 * time.Minute), How: sources.Told}}}}
+		all = append(all, job)
+	}
+	return all
+}
+
+// until lets time pass until a minute of the story, with a look each second and a scrape each 15.
+func (s *story) until(minute float64) {
+	for time.Since(s.began) < time.Duration(minute*float64(time.Minute)) {
+		s.pass(time.Second)
+		if s.renewed {
+			s.push(false, s.read()...)
+		}
+		if time.Since(s.began)%scrapeEvery < time.Second {
+			s.tape.scrape(s.watched, s.up)
+		}
+	}
+}
+
+// Health is that of the recorder.
+func (s *story) Health() record.Health {
+	h := s.health
+	h.Active, h.Written = true, time.Now()
+	return h
+}
+
+// play plays 47 minutes.
+func (s *story) play() {
+	s.push(true, s.read()...)
+	s.tape.scrape(s.watched, true)
+	s.until(2)
+	s.leader["app:b"] = "" // minute 2 to 4: b has no leader
+	s.until(4)
+	s.leader["app:b"] = "host-2"
+	s.until(6)
+	s.owners = 2 // minute 6 to 7: two lead a
+	s.until(7)
+	s.owners = 1
+	s.until(11)
+	s.waits = true // minute 11 to 14: somebody waits for the job
+	s.until(14)
+	s.waits = false
+	s.script.Push(sources.Change{Alive: []string{""}, Gone: []sources.Ref{{Source: uitest.Redis, Space: "0", Name: "app:job"}}})
+	s.until(15)
+	s.renewed = false // minute 15 to 16: nobody renews, and the server answers
+	s.until(16)
+	s.renewed = true
+	s.until(18)
+	for n := 0.0; n < 4; n++ { // minute 18 to 20: the leader of b dies four times
+		s.dead = "app:b"
+		s.until(18.3 + n/2)
+		s.dead, s.leader["app:b"] = "", ""
+		s.until(18.4 + n/2)
+		s.leader["app:b"] = fmt.Sprint("host-", n)
+		s.until(18.5 + n/2)
+	}
+	s.until(24)
+	s.renewed = false // minute 24 to 27: the server is silent
+	s.script.Silence(true)
+	s.until(27)
+	s.script.Silence(false)
+	s.renewed = true
+	s.push(true, s.read()...)
+	s.until(30)
+	s.health.Stopped = true // minute 30 to 32: the disk is full
+	s.until(32)
+	s.health.Stopped = false
+	s.leader["app:c"] = "host-1" // there is no room for its series
+	s.until(34)
+	s.up = false // minute 34 to 36: coordtop is gone
+	s.until(36)
+	s.up = true
+	s.until(47)
+}
+
+// TestTheRulesFireWhenTheyShould plays a story, scrapes it, and lets Prometheus' own tool decide.
 func TestTheRulesFireWhenTheyShould(t *testing.T) {
 	t.Parallel()
-	s := &tape{series: map[string][]float64{}}
-	health := record.Health{Active: true}
-	watch(t, "kind=election", func(o *Options) {
-		o.Recorder = func() record.Health {
-			h := health
-			if h.Written.IsZero() {
-				h.Written = time.Now()
-			}
-			return h
-		}
-		o.Series = 18
-	}, func(w *watched) {
-		leader, waits, owners, dead := map[string]string{"app:a": "host-1", "app:b": "host-1"}, false, 1, ""
-		began := time.Now()
-		now := func() (all []*sources.Primitive) {
-			for name := range leader {
-				if name == dead {
-					continue
-				}
-				p := led(name, leader[name])
-				for n := 1; n < owners && name == "app:a"; n++ {
-					p.Owners = append(p.Owners, led(name, "other").Owners...)
-				}
-				all = append(all, p)
-			}
-			if waits {
-				job := led("app:job", "host-1")
-				job.Kind = sources.KindMutex
-				job.Queue = sources.Queue{How: sources.Told, Len: 1, Waiters: []sources.Waiter{{ID: "w", Label: "w", Since: sources.Stamp{At: began.Add(11 * time.Minute), How: sources.Told}}}}
-				all = append(all, job)
-			}
-			return all
-		}
-		w.push(true, now()...)
-		up, renewed := true, true
-		until := func(minute float64) { // each second a look, each 15 s a scrape
-			for time.Since(began) < time.Duration(minute*float64(time.Minute)) {
-				w.pass(time.Second)
-				if renewed {
-					w.push(false, now()...)
-				}
-				if (time.Since(began))%scrapeEvery < time.Second {
-					s.scrape(w, up)
-				}
-			}
-		}
-		s.scrape(w, true)
-		until(2)
-		leader["app:b"] = "" // minute 2 to 4: b has no leader
-		until(4)
-		leader["app:b"] = "host-2"
-		until(6)
-		owners = 2 // minute 6 to 7: two lead a
-		until(7)
-		owners = 1
-		until(11)
-		waits = true // minute 11 to 14: somebody waits for the job
-		until(14)
-		waits = false
-		w.script.Push(sources.Change{Alive: []string{""}, Gone: []sources.Ref{{Source: uitest.Redis, Space: "0", Name: "app:job"}}})
-		until(15)
-		renewed = false // minute 15 to 16: nobody renews, and the server answers
-		until(16)
-		renewed = true
-		until(18)
-		for n := 0.0; n < 4; n++ { // minute 18 to 20: the leader of b dies four times
-			dead = "app:b"
-			until(18.3 + n/2)
-			dead, leader["app:b"] = "", ""
-			until(18.4 + n/2)
-			leader["app:b"] = fmt.Sprint("host-", n)
-			until(18.5 + n/2)
-		}
-		until(24)
-		renewed = false // minute 24 to 27: the server is silent
-		w.script.Silence(true)
-		until(27)
-		w.script.Silence(false)
-		renewed = true
-		w.push(true, now()...)
-		until(30)
-		health.Stopped = true // minute 30 to 32: the disk is full
-		until(32)
-		health.Stopped = false
-		leader["app:c"] = "host-1" // there is no room for its series
-		until(34)
-		up = false // minute 34 to 36: coordtop is gone
-		until(36)
-		up = true
-		until(47)
+	s := &story{tape: &tape{series: map[string][]float64{}}, leader: map[string]string{"app:a": "host-1", "app:b": "host-1"}, owners: 1, renewed: true, up: true}
+	watch(t, "kind=election", func(o *Options) { o.Recorder, o.Series = s.Health, 18 }, func(w *watched) {
+		s.watched, s.began = w, time.Now()
+		s.play()
 	})
 	redis := []string{uitest.Redis}
 	s.check(t, map[time.Duration]alerts{
