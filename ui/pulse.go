@@ -1,8 +1,7 @@
 package ui
 
 import (
-	"errors"
-	"io/fs"
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -10,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/diagnose"
-	"coordtop/internal/history"
 	"coordtop/internal/objective"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
@@ -140,13 +138,6 @@ func (p *pulsePart) text() string {
 	return ""
 }
 
-// How often the objectives are computed while Pulse is shown: with many primitives less often, because all that is
-// recorded of them is summed up.
-const (
-	objectivesEvery      = 30 * time.Second
-	objectivesOfThousand = 10 * time.Second // more for each thousand primitives
-)
-
 // objectiveReader computes how well the objectives are kept, for the Pulse screen.
 type objectiveReader struct {
 	part
@@ -173,25 +164,22 @@ func (r *objectiveReader) read() tea.Cmd {
 	if !past && !sc.Pulse.Whole {           // what is not read yet would fit nothing
 		return nil
 	}
-	pace := objectivesEvery + time.Duration(len(s.Results)/1000)*objectivesOfThousand
+	pace := objective.Pace(len(s.Results))
 	if !r.at.IsZero() && sc.Clock.Sub(r.at).Abs() < pace && sc.Now.Sub(s.At).Abs() < pace {
 		return nil
 	}
 	r.running, r.at = true, sc.Clock
-	h, ctx := r.past.history, r.past.context
+	ctx, h := r.past.context, r.past.history
+	if ctx == nil {
+		ctx, h = context.Background(), nil
+	}
 	in := objective.Input{Objectives: r.list, Now: sc.Now, State: sc.State}
 	if past {
 		in.State = nil
 	}
 	return func() tea.Msg {
-		msg := objectivesMsg{now: in.Now}
-		if ctx != nil {
-			if in.Totals, msg.err = objective.Read(ctx, h, in.Objectives, in.Now); errors.Is(msg.err, fs.ErrNotExist) || errors.Is(msg.err, history.ErrNothing) {
-				msg.err = nil
-			}
-		}
-		msg.results = objective.Evaluate(&in)
-		return msg
+		results, err := objective.Judge(ctx, h, in)
+		return objectivesMsg{results, in.Now, err}
 	}
 }
 

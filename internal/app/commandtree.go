@@ -123,8 +123,13 @@ func (p *program) watch(ctx context.Context, args []string, listen *listening, o
 		}
 		defer listen.close()
 		o.Names = names
+		recorded := &recording{config: c}
+		if listen.port != nil {
+			recorded = p.recordingOf(c)
+			defer recorded.close()
+		}
 		return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-			listen.serve(ctx, p, &c, hub, nil, beside)
+			listen.serve(ctx, p, hub, recorded, nil, beside)
 			return print(ctx, headless.Over(hub), beside)
 		})
 	}, func(ctx context.Context, c config.Config, f *followed) error {

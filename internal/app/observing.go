@@ -18,6 +18,7 @@ import (
 	"coordtop/internal/history/record"
 	"coordtop/internal/metrics"
 	"coordtop/internal/metrics/endpoint"
+	"coordtop/internal/objective"
 	"coordtop/sources"
 )
 
@@ -85,12 +86,18 @@ func (l *listening) close() {
 	}
 }
 
-// serve serves the metrics of hub until ctx ends; beside joins it. r is nil if the command does not record.
-func (l *listening) serve(ctx context.Context, p *program, c *config.Config, hub *sources.Hub, r *record.Recorder, beside *watched) {
+// serve serves the metrics of hub until ctx ends; beside joins it. on is what is recorded of it; r is nil if the command
+// does not record.
+func (l *listening) serve(ctx context.Context, p *program, hub *sources.Hub, on *recording, r *record.Recorder, beside *watched) {
 	if l.port == nil {
 		return
 	}
-	o := metrics.Options{Hub: hub, Version: version(), Names: configFilter(c, c.Metrics.Names), Series: c.Metrics.Series}
+	c := &on.config
+	keeper := &objective.Keeper{Objectives: c.Objectives, State: hub.State}
+	if on.reader != nil {
+		keeper.Reader = on.reader
+	}
+	o := metrics.Options{Hub: hub, Version: version(), Names: configFilter(c, c.Metrics.Names), Series: c.Metrics.Series, Objectives: keeper.Results}
 	if r != nil {
 		o.Recorder = r.Health
 		o.Standby = func() bool {
@@ -100,6 +107,7 @@ func (l *listening) serve(ctx context.Context, p *program, c *config.Config, hub
 	}
 	collector := metrics.New(o)
 	beside.run(ctx, func() error { return collector.Run(ctx) })
+	beside.run(ctx, func() error { return keeper.Run(ctx) })
 	beside.run(ctx, func() error { return endpoint.Run(ctx, l.port, endpoint.Options{Of: collector, Logger: p.logger()}) })
 	fmt.Fprintf(p.env.Stderr, "coordtop: serving http://%s/metrics\n", l.port.Addr())
 }

@@ -264,7 +264,7 @@ func (p *program) record(ctx context.Context, args []string, listen *listening) 
 		r.run(inner, hub, beside)
 		r.follow(inner, p.auditLog(), hub, beside)
 		r.notify(inner, p, hub, beside)
-		listen.serve(inner, p, &c, hub, r.Recorder, beside)
+		listen.serve(inner, p, hub, r, r.Recorder, beside)
 		for said, told := "", ""; ; {
 			text, _ := r.Recording()
 			if text == "" && r.Active() {

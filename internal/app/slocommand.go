@@ -34,11 +34,10 @@ func sloCommand(p *program) *cobra.Command {
 				if len(c.Objectives) == 0 {
 					return usagef("there are no objectives: write them into the config, see `coordtop help slo`")
 				}
-				totals, err := objective.Read(ctx, r, c.Objectives, span.To)
+				results, err := objective.Judge(ctx, r, objective.Input{Objectives: c.Objectives, Now: span.To})
 				if err != nil {
 					return unread(err)
 				}
-				results := objective.Evaluate(&objective.Input{Objectives: c.Objectives, Now: span.To, Totals: totals})
 				if refs != nil {
 					results = slices.DeleteFunc(results, func(x objective.Result) bool { return !slices.Contains(refs, x.Ref) })
 				}

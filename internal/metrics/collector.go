@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"coordtop/internal/history/record"
+	"coordtop/internal/objective"
 	"coordtop/sources"
 	"coordtop/ui/rows"
 )
@@ -20,13 +21,14 @@ const DefaultSeries = 2000
 
 // Options are what a Collector shows.
 type Options struct {
-	Hub      *sources.Hub
-	Version  string
-	Names    *rows.Selection        // of the rows whose names are labels; nil or empty: none
-	Series   int                    // most series with names; 0: DefaultSeries
-	Standby  func() bool            // reports whether only coordtop's own metrics are shown now; nil: never
-	Recorder func() record.Health   // nil: this process does not record
-	More     []prometheus.Collector // not shown by a standby
+	Hub        *sources.Hub
+	Version    string
+	Names      *rows.Selection           // of the rows whose names are labels; nil or empty: none
+	Series     int                       // most series with names; 0: DefaultSeries
+	Standby    func() bool               // reports whether only coordtop's own metrics are shown now; nil: never
+	Recorder   func() record.Health      // nil: this process does not record
+	Objectives func() []objective.Result // nil: there are none
+	More       []prometheus.Collector    // not shown by a standby
 }
 
 // every is the time between two looks, and the most that a sample is old.

@@ -1,6 +1,6 @@
 // Package metrics turns what a Hub knows into metrics for Prometheus, or another program that reads its formats.
 //
-// It may import internal/ground/format, internal/history/record, sources, sources/lane, sources/verdict, ui/rows.
+// It may import internal/ground/format, internal/history/record, internal/objective, sources, sources/lane, sources/verdict, ui/rows.
 //
 // A [Collector] looks at the Hub once a second, also while nobody scrapes it, because its counters add up what it sees.
 // A scrape gets what the last look found. So many scrapes cost the Hub as much as none, and none asks a server.
@@ -13,6 +13,8 @@
 //   - Names of primitives are labels only as far as [Options].Names selects them, and for a bounded number of series;
 //     rows are taken in the order of their names, whole, and the number of series left out is a metric. No owner, waiter,
 //     value or text is ever a label. A name is cleaned and cut; of two that are then equal the second is left out.
+//   - Objectives are computed by package objective. What is not known of one is a number of its own, so it has samples
+//     also while its row is stale.
 //   - Package verdict decides what is a problem. Acknowledged and muted problems are counted like the others.
 //
 // A standby shows only the metrics of coordtop itself. [Options].More adds metrics of other packages, which stand

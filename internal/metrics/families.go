@@ -39,6 +39,12 @@ const (
 	permitsTaken
 	permitsLimit
 	problem
+	objectiveVacant
+	objectiveUnknown
+	objectiveBudget
+	objectiveBurn
+	objectiveBurnUnknown
+	objectives
 	buildInfo
 	standby
 	events
@@ -103,6 +109,13 @@ var table = [families]description{
 	permitsTaken: {"permits_taken", ofRow, nil, "Permits of the semaphore that are taken.", false},
 	permitsLimit: {"permits_limit", ofRow, nil, "Permits that the semaphore has.", false},
 	problem:      {"problem", ofRow, []string{"problem", "severity"}, "1: the primitive has this problem, and no graver one. No sample: it has none, if has_leader, owned or permits_taken has one.", false},
+
+	objectiveVacant:      {"objective_vacant_seconds", ofRow, []string{"objective"}, "How long it is certain that nobody led or owned it, in the time of the objective.", false},
+	objectiveUnknown:     {"objective_unknown_seconds", ofRow, []string{"objective"}, "How much longer nobody may have: that was not observed.", false},
+	objectiveBudget:      {"objective_budget_seconds", ofRow, []string{"objective"}, "How long nobody may lead or own it, in the time of the objective.", false},
+	objectiveBurn:        {"objective_burn", ofRow, []string{"objective"}, "How fast the budget was certainly used in the last hour: at 1 it lasts just as long as the objective.", false},
+	objectiveBurnUnknown: {"objective_burn_unknown", ofRow, []string{"objective"}, "How much faster it may have been used: that was not observed.", false},
+	objectives:           {"objectives", ofProgram, []string{"objective", "result"}, "Primitives by how they keep an objective: within, missed, not known. An objective that fits nothing counts as one that is not known.", false},
 
 	buildInfo:       {"build_info", ofProgram, []string{"version"}, "1.", false},
 	standby:         {"standby", ofProgram, nil, "1: another coordtop records, so that this one shows nothing of its sources; else 0.", false},

@@ -48,6 +48,7 @@ func (c *Collector) rowSamples(list []sample, st *sources.State, now time.Time) 
 		seen[key], list = true, b.list
 	}
 	c.forget()
+	list, shown, dropped = c.objectiveSamples(list, types, shown, dropped)
 	return append(list, sample{family: series, value: float64(shown)}, sample{family: seriesDropped, value: float64(dropped)})
 }
 

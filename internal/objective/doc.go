@@ -12,5 +12,5 @@
 //
 // The time before the first owner counts, as far as it was observed: nobody led then.
 //
-// Everything except [Read] is pure and safe for concurrent use.
+// Everything except [Judge] and a [Keeper] is pure and safe for concurrent use.
 package objective

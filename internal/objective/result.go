@@ -3,6 +3,8 @@ package objective
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"strconv"
 	"time"
@@ -125,30 +127,23 @@ func share(i sources.Interval, of time.Duration) Share {
 // Totals are the sums of a recording that objectives need, by the length of the span.
 type Totals map[time.Duration]map[sources.Ref]history.Total
 
-// Read reads the sums of the spans that end at now. It returns the errors of the Reader.
-func Read(ctx context.Context, r history.Reader, list []Objective, now time.Time) (Totals, error) {
+// read reads the sums of the spans that end at now.
+func read(ctx context.Context, r history.Reader, list []Objective, now time.Time) (Totals, error) {
 	all := Totals{}
-	for _, over := range append(lengths(list), Hour) {
-		totals, err := r.Totals(ctx, history.Span{From: now.Add(-over), To: now})
+	for _, o := range append([]Objective{{Over: Hour}}, list...) {
+		if all[o.Over] != nil {
+			continue
+		}
+		totals, err := r.Totals(ctx, history.Span{From: now.Add(-o.Over), To: now})
 		if err != nil {
 			return nil, err
 		}
-		all[over] = make(map[sources.Ref]history.Total, len(totals))
+		all[o.Over] = make(map[sources.Ref]history.Total, len(totals))
 		for _, t := range totals {
-			all[over][t.Ref] = t
+			all[o.Over][t.Ref] = t
 		}
 	}
 	return all, nil
-}
-
-// lengths returns the different lengths of objectives.
-func lengths(list []Objective) (all []time.Duration) {
-	for i := range list {
-		if !slices.Contains(all, list[i].Over) && list[i].Over != Hour {
-			all = append(all, list[i].Over)
-		}
-	}
-	return all
 }
 
 // Input is what the results are computed from.
@@ -157,6 +152,17 @@ type Input struct {
 	Now        time.Time
 	Totals     Totals         // of the recording; nil: there is none
 	State      *sources.State // what memory knows is newer; nil: only the recording is used
+}
+
+// Judge reads the Totals of in from a recording, and evaluates in. If nothing is recorded, or r is nil, only memory is
+// used; so it is after an error.
+func Judge(ctx context.Context, r history.Reader, in Input) (results []Result, err error) {
+	if r != nil {
+		if in.Totals, err = read(ctx, r, in.Objectives, in.Now); errors.Is(err, fs.ErrNotExist) || errors.Is(err, history.ErrNothing) {
+			err = nil
+		}
+	}
+	return Evaluate(&in), err
 }
 
 // Evaluate returns a Result for each objective and each primitive that it is for, the worst first.
