@@ -76,6 +76,19 @@ type History struct {
 	Size int64         `yaml:"size"` // most bytes; 0: the program's choice
 
 	GroupReads bool `yaml:"group_reads"` // members of the file's group may read it
+
+	// The store of a team. URL "": there is none.
+	URL             string   `yaml:"url"`
+	Direct          string   `yaml:"direct"` // not through a pooler; "": as URL
+	Group           string   `yaml:"group"`  // of recorders that see the same servers; "": the usual one
+	PasswordEnv     string   `yaml:"password_env"`
+	PasswordFile    string   `yaml:"password_file"`
+	PasswordCommand []string `yaml:"password_command"`
+}
+
+// Password returns the place of the password of the store.
+func (h History) Password() Secret {
+	return Secret{Env: h.PasswordEnv, File: h.PasswordFile, Command: h.PasswordCommand}
 }
 
 // Metrics configures what `--listen` serves.

@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -15,20 +16,28 @@ func TestWhatIsRecordedIsConfigured(t *testing.T) {
 	if c.History.File != "" {
 		c.History.File = filepath.Base(c.History.File) // it begins at the config file
 	}
-	if want := (History{File: "h.db", GroupReads: true, Keep: 48 * time.Hour, Full: time.Hour, Size: 2 << 30}); err != nil || c.History != want {
+	if want := (History{File: "h.db", GroupReads: true, Keep: 48 * time.Hour, Full: time.Hour, Size: 2 << 30}); err != nil || !reflect.DeepEqual(c.History, want) {
 		t.Errorf("%+v, %v, want %+v", c.History, err, want)
 	}
 	if c, err := written(t, "history: {off: true, size: 500MB}\n"); err != nil || !c.History.Off || c.History.Size != 500<<20 {
 		t.Errorf("%+v, %v", c.History, err)
 	}
+	if c, err := written(t, "history: {url: 'postgres://u@h/d', direct: 'postgres://u@p/d', group: eu, password_env: HOME}\n"); err != nil || c.History.URL != "postgres://u@h/d" || c.History.Direct == "" || c.History.Group != "eu" || c.History.Password().Env != "HOME" {
+		t.Errorf("%+v, %v", c.History, err)
+	}
 	for text, says := range map[string]string{
-		"{size: 2}":              "must be a size, as 500MB or 2GB",
-		"{size: 0MB}":            "must be a size",
-		"{size: 2GBMB}":          "must be a size",
-		"{keep: 30}":             "must be a length of time",
-		"{group_reads: true}":    "needs history.file",
-		"{off: yes please}":      "must be true or false",
-		"{records: everything }": "history",
+		"{size: 2}":                                   "must be a size, as 500MB or 2GB",
+		"{size: 0MB}":                                 "must be a size",
+		"{size: 2GBMB}":                               "must be a size",
+		"{keep: 30}":                                  "must be a length of time",
+		"{group_reads: true}":                         "needs history.file",
+		"{off: yes please}":                           "must be true or false",
+		"{records: everything }":                      "history",
+		"{url: 'redis://h'}":                          "must be a Postgres",
+		"{url: 'postgres://u:p@h/d'}":                 "holds a password",
+		"{direct: 'postgres://u@h/d'}":                "write its history.url too",
+		"{url: 'postgres://u@h/d', group: A-b}":       "must be small letters",
+		"{url: 'postgres://u@h/d', password_env: ''}": "is empty",
 	} {
 		if _, err := written(t, "history: "+text+"\n"); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), ":3:") {
 			t.Errorf("%s: %v, want %q and the line", text, err, says)

@@ -59,6 +59,10 @@ func makeSchema(example string) object {
 	oneOf(property(property(s, "notify")["items"].(object), "severity"), verdict.Bad.String(), verdict.Warn.String())
 	oneOf(property(source, "names"), "off")
 	oneOf(property(source, "key_scheme"), pgcoord.SchemeNames()...)
+	for _, key := range []string{"url", "direct"} {
+		at := property(property(s, "history"), key)
+		at["type"], at["pattern"] = []string{"string", "null"}, `^postgres(ql)?://`
+	}
 	var schemes []string
 	var others []object
 	for _, b := range backends.Config() {

@@ -60,10 +60,7 @@ func (v *validator) config(f *file) Config {
 		v.wrong("notify", "needs the recording, since only the coordtop that records sends: take history.off out")
 	}
 	v.thresholds(&f.Thresholds)
-	c.History.File = v.file(f.History.File)
-	if f.History.GroupReads && f.History.File == "" {
-		v.wrong("history.group_reads", "needs history.file: nobody else gets into the usual folder")
-	}
+	c.History = v.history(f.History)
 	return c
 }
 
