@@ -17,7 +17,6 @@ import (
 	"coordtop/internal/ground/format"
 	"coordtop/internal/headless"
 	"coordtop/internal/history/follow"
-	"coordtop/internal/history/sqlite"
 	"coordtop/internal/operate"
 	"coordtop/sources"
 	"coordtop/ui"
@@ -229,20 +228,21 @@ func (f *followed) State() *sources.State {
 // Subscribe makes a followed a Feed of package headless.
 func (f *followed) Subscribe(from uint64) headless.Events { return f.Hub().Subscribe(from) }
 
-// recorderPlace returns the place of the recording of a recorder.
+// recorderPlace returns the place of the recording of a recorder: the file of this machine, or a group's store.
 func (st *settings) recorderPlace(c config.Config, name string) (place, error) {
-	if name != fromHere {
-		return place{}, usagef("--from takes here: the recorder of this machine")
-	}
 	o := st.historyPlace(c)
-	if o.Path == "" {
+	switch {
+	case o.Path == "":
 		return place{}, usagef("nothing is recorded here: set history.file, and history.off to false")
+	case name == fromHere:
+		o.team = nil
+		return o, nil
+	case o.team == nil:
+		return place{}, usagef("--from takes here, the recorder of this machine: for another one set history.url to the store of the team")
+	case name == fromAll:
+		o.team.Schema = ""
+	default:
+		o.team.Schema = "coordtop_" + name
 	}
-	return place{o}, nil
+	return o, nil
 }
-
-type place struct{ sqlite.Options }
-
-func (p place) open() pastReader { return sqlite.NewReader(p.Path) }
-
-type pastReader = *sqlite.Reader

@@ -18,7 +18,6 @@ import (
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
 	reports "coordtop/internal/history/report"
-	"coordtop/internal/history/sqlite"
 	"coordtop/sources"
 )
 
@@ -96,7 +95,7 @@ func instantOf(flag, text string, now time.Time) (time.Time, error) {
 // ask calls answer with the selected part of a recording. names select primitives; without names refs is nil.
 func (p *program) ask(
 	ctx context.Context, s stretch, names []string,
-	answer func(r *sqlite.Reader, c config.Config, span history.Span, refs []sources.Ref) error,
+	answer func(r pastReader, c config.Config, span history.Span, refs []sources.Ref) error,
 ) (err error) {
 	var file []string
 	now := time.Now()
@@ -182,7 +181,7 @@ func historyCommand(p *program) *cobra.Command {
 		Example: "coordtop history leases/app:leader:billing --since 6h\ncoordtop history leases --gaps -o json\ncoordtop history --file outage.coordtop",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			p.onlyReads.Store(true)
-			return p.ask(cmd.Context(), s, args, func(r *sqlite.Reader, _ config.Config, span history.Span, refs []sources.Ref) error {
+			return p.ask(cmd.Context(), s, args, func(r pastReader, _ config.Config, span history.Span, refs []sources.Ref) error {
 				lanes, err := r.Lanes(cmd.Context(), refs, span)
 				if err != nil {
 					return unread(err)
@@ -225,7 +224,7 @@ func reportCommand(p *program) *cobra.Command {
 		Example: "coordtop report --since 2h --svg timeline.svg > report.md",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			p.onlyReads.Store(true)
-			return p.ask(cmd.Context(), s, args, func(r *sqlite.Reader, c config.Config, span history.Span, refs []sources.Ref) error {
+			return p.ask(cmd.Context(), s, args, func(r pastReader, c config.Config, span history.Span, refs []sources.Ref) error {
 				text := reports.Report{Title: c.Title, Span: span, Zone: time.Local, Thresholds: c.Thresholds}
 				if s.file == "" { // an audit says nothing of what others recorded
 					text.Actions = p.acted()

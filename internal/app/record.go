@@ -34,7 +34,8 @@ const historyName = "history.db"
 // recording is the recording that a command reads and writes.
 type recording struct {
 	config  config.Config
-	place   sqlite.Options                // without a Path: nothing is recorded
+	place   place                         // without a Path: nothing is recorded
+	records bool                          // this process may record; else it only reads
 	sources []sources.SourceStatus        // only their names, types and addresses
 	without func(source string) bool      // reports whether the data of owners and waiters is not recorded
 	selects func(*sources.Primitive) bool // reports whether a source still shows what was recorded
@@ -44,14 +45,15 @@ type recording struct {
 	began   time.Time
 	earlier []sources.Event // recorded before the start, as far as the board keeps them
 	forgot  string          // the warning if the recording could not be read; "": it could
-	reader  *sqlite.Reader  // of the place; nil: nothing is recorded
+	reader  pastReader      // of the place; nil: nothing is recorded
 	*record.Recorder
-	notifier *notify.Notifier // nil: nobody is told
+	forwarder *record.Forwarder // copies to the store of a team; nil: there is none
+	notifier  *notify.Notifier  // nil: nobody is told
 }
 
 // historyPlace returns the place of the recording of c; without a Path nothing is recorded. Where c comes from
 // arguments or the environment, the place is that of the config file, if there is one.
-func (st *settings) historyPlace(c config.Config) sqlite.Options {
+func (st *settings) historyPlace(c config.Config) place {
 	h := c.History
 	if path, _ := st.locate(); c.Path == "" && path != "" && st.demoState == "" {
 		if usual, err := st.load(path, ""); err == nil {
@@ -59,13 +61,9 @@ func (st *settings) historyPlace(c config.Config) sqlite.Options {
 		}
 	}
 	if h.Off {
-		return sqlite.Options{}
+		return place{}
 	}
-	o := sqlite.Options{Path: h.File, Group: h.GroupReads, Limits: sqlite.Limits{Keep: h.Keep, Size: h.Size}}
-	if folder := cmp.Or(st.demoState, st.stateFolder()); o.Path == "" && folder != "" {
-		o.Ours, o.Path = true, filepath.Join(folder, historyName)
-	}
-	return o
+	return st.placeOf(h, cmp.Or(st.demoState, st.stateFolder()))
 }
 
 // recordingOf returns the recording of the board over c.
@@ -73,10 +71,12 @@ func (p *program) recordingOf(c config.Config) *recording {
 	if !p.env.Record {
 		return &recording{config: c}
 	}
-	return p.settings.recordingAt(c, p.settings.historyPlace(c), p.logger())
+	r := p.settings.recordingAt(c, p.settings.historyPlace(c), p.logger())
+	r.records = r.place.team == nil // only coordtop record writes to the store of a team
+	return r
 }
 
-func (st *settings) recordingAt(c config.Config, place sqlite.Options, logger *slog.Logger) *recording {
+func (st *settings) recordingAt(c config.Config, place place, logger *slog.Logger) *recording {
 	without := map[string]bool{}
 	selects := map[string]func(*sources.Primitive) bool{}
 	var read []sources.SourceStatus
@@ -89,7 +89,7 @@ func (st *settings) recordingAt(c config.Config, place sqlite.Options, logger *s
 	r := &recording{config: c, place: place, sources: read, without: func(source string) bool { return without[source] }, logger: logger,
 		selects: func(p *sources.Primitive) bool { return selects[p.Source] == nil || selects[p.Source](p) }}
 	if place.Path != "" {
-		r.reader = sqlite.NewReader(place.Path)
+		r.reader = place.open()
 	}
 	return r
 }
@@ -117,6 +117,9 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	}
 	if r.began = time.Now(); last != nil {
 		r.known = last.At.Wall
+	}
+	if !r.records {
+		return sources.HubOptions{Resume: last}
 	}
 	r.inputs = sources.NewInputBuffer(0, 0)
 	return sources.HubOptions{Recorder: r.inputs, Resume: last}
@@ -171,15 +174,14 @@ func (r *recording) recall(ctx context.Context, beside *watched, timeout time.Du
 
 // run records hub until ctx ends; beside joins it.
 func (r *recording) run(ctx context.Context, hub *sources.Hub, beside *watched) {
-	if r.reader == nil {
-		return
+	switch {
+	case r.reader == nil || !r.records:
+	case r.place.team != nil:
+		r.runTeam(ctx, hub, beside)
+	default:
+		r.Recorder = record.New(record.Options{Hub: hub, Inputs: r.inputs, WithoutData: r.without, Logger: r.logger, Note: r.forgot, Begin: r.begin})
+		beside.run(ctx, func() error { return r.Recorder.Run(ctx) })
 	}
-	r.Recorder = record.New(record.Options{Hub: hub, Inputs: r.inputs, WithoutData: r.without, Logger: r.logger, Note: r.forgot, Begin: func(ctx context.Context) (record.Output, error) {
-		host, _ := os.Hostname() // without a name only the process id tells the run
-		now := time.Now()
-		return sqlite.Begin(ctx, r.place, history.Run{Span: history.Span{From: now, To: now}, Host: host, PID: os.Getpid(), Version: version(), Title: r.config.Title, TitleColor: r.config.Color})
-	}})
-	beside.run(ctx, func() error { return r.Recorder.Run(ctx) })
 }
 
 // past returns the recording; nil: nothing is recorded.
@@ -258,6 +260,7 @@ func (p *program) record(ctx context.Context, args []string, listen *listening) 
 	}
 	defer listen.close()
 	r := p.settings.recordingAt(c, place, p.logger())
+	r.records = true
 	defer r.close()
 	p.settings.lasts = true
 	return p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
@@ -266,10 +269,7 @@ func (p *program) record(ctx context.Context, args []string, listen *listening) 
 		r.notify(inner, p, hub, beside)
 		listen.serve(inner, p, hub, r, r.Recorder, beside)
 		for said, told := "", ""; ; {
-			text, _ := r.Recording()
-			if text == "" && r.Active() {
-				text = "recording into " + place.Path
-			}
+			text := r.recordingText()
 			if text != said && text != "" {
 				said = text
 				fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", text)
@@ -300,13 +300,13 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	if _, err := os.Lstat(o.export); err == nil {
 		return fmt.Errorf("%s exists: remove it, or name another file", o.export)
 	}
-	return p.ask(ctx, o.stretch, nil, func(r *sqlite.Reader, _ config.Config, span history.Span, _ []sources.Ref) error {
+	return p.ask(ctx, o.stretch, nil, func(r pastReader, _ config.Config, span history.Span, _ []sources.Ref) error {
 		return p.exportTo(ctx, o, r, span)
 	})
 }
 
 // exportTo writes a part of a recording to a new file.
-func (p *program) exportTo(ctx context.Context, o recordOptions, from *sqlite.Reader, span history.Span) (err error) {
+func (p *program) exportTo(ctx context.Context, o recordOptions, from pastReader, span history.Span) (err error) {
 	// The incomplete file has another name, in a folder of our own.
 	folder, err := os.MkdirTemp(filepath.Dir(o.export), ".coordtop-export-")
 	if err != nil {
@@ -315,8 +315,8 @@ func (p *program) exportTo(ctx context.Context, o recordOptions, from *sqlite.Re
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	part := filepath.Join(folder, filepath.Base(o.export))
 	err = sqlite.ErrOtherVersion
-	if !o.mask && o.until == "" {
-		err = from.Extract(ctx, part, span)
+	if file, is := from.(*sqlite.Reader); is && !o.mask && o.until == "" {
+		err = file.Extract(ctx, part, span)
 	}
 	if errors.Is(err, sqlite.ErrOtherVersion) {
 		err = record.Copy(ctx, from, span, o.mask, func(r history.Run) (record.Output, error) {

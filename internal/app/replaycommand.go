@@ -86,13 +86,17 @@ func speeds() string {
 
 // recorded opens the recording that an argument names, else that of this machine, and returns the config to show it
 // with. A file may be a colleague's: then only our keys apply, and the title is that of the file.
-func (p *program) recorded(ctx context.Context, args []string) (*sqlite.Reader, config.Config, error) {
+func (p *program) recorded(ctx context.Context, args []string) (pastReader, config.Config, error) {
 	readsMuch.Store(true)
 	c, err := p.settings.found()
 	if err != nil && !errors.Is(err, errNothing) {
 		return nil, c, err
 	}
-	path := p.settings.historyPlace(c).Path
+	usual := p.settings.historyPlace(c)
+	if usual.team != nil && len(args) == 0 {
+		return usual.open(), c, nil
+	}
+	path := usual.Path
 	if len(args) > 0 {
 		path = args[0]
 	}

@@ -10,7 +10,6 @@ import (
 	"coordtop/internal/config"
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
-	"coordtop/internal/history/sqlite"
 	"coordtop/internal/objective"
 	"coordtop/sources"
 )
@@ -30,7 +29,7 @@ func sloCommand(p *program) *cobra.Command {
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			p.onlyReads.Store(true)
 			ctx := cmd.Context()
-			return p.ask(ctx, s, args, func(r *sqlite.Reader, c config.Config, span history.Span, refs []sources.Ref) error {
+			return p.ask(ctx, s, args, func(r pastReader, c config.Config, span history.Span, refs []sources.Ref) error {
 				if len(c.Objectives) == 0 {
 					return usagef("there are no objectives: write them into the config, see `coordtop help slo`")
 				}

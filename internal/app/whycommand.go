@@ -12,7 +12,6 @@ import (
 	"coordtop/internal/config"
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
-	"coordtop/internal/history/sqlite"
 	"coordtop/sources"
 )
 
@@ -94,7 +93,7 @@ func (p *program) look(ctx context.Context, args []string, peers bool, timeout t
 
 // recordedPast returns what was recorded of former owners before now, see diagnose.Input. Where it cannot be read, less
 // is known: recording.recall reports that.
-func recordedPast(ctx context.Context, r *sqlite.Reader, now time.Time) (func(sources.Ref) []sources.Term, []sources.Event) {
+func recordedPast(ctx context.Context, r pastReader, now time.Time) (func(sources.Ref) []sources.Term, []sources.Event) {
 	if r == nil {
 		return nil, nil
 	}
@@ -115,7 +114,7 @@ func recordedPast(ctx context.Context, r *sqlite.Reader, now time.Time) (func(so
 
 // whyThen explains what was wrong at an instant of a recording; at "": at its end.
 func (p *program) whyThen(ctx context.Context, names []string, at, file string, o headless.WhyOptions) error {
-	return p.ask(ctx, stretch{at: cmp.Or(at, "now"), file: file}, nil, func(store *sqlite.Reader, c config.Config, span history.Span, _ []sources.Ref) error {
+	return p.ask(ctx, stretch{at: cmp.Or(at, "now"), file: file}, nil, func(store pastReader, c config.Config, span history.Span, _ []sources.Ref) error {
 		player := history.NewPlayer(ctx, store, store)
 		defer player.Close()
 		if err := arrive(ctx, player, span.To); err != nil {

@@ -20,6 +20,7 @@ var (
 	ErrMoved      = errors.New("it was renamed, replaced or removed; the recording goes on in another file")
 	ErrBusy       = errors.New("another coordtop records into it")
 	ErrSuperseded = errors.New("another recorder has taken over")
+	ErrSetBack    = errors.New("it has lost what was written: it was restored, or failed over to a server that lacked it")
 	ErrDropped    = errors.New("this part of it was dropped while it was read: try again")
 )
 

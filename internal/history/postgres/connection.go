@@ -136,7 +136,7 @@ var sentences = map[string]string{
 
 // explained adds the place to an error, and translates those of the server to sentences and sentinels.
 func explained(o Options, err error) error {
-	if err == nil || errors.Is(err, history.ErrNewer) || errors.Is(err, history.ErrSuperseded) || errors.Is(err, history.ErrBusy) || errors.Is(err, history.ErrNothing) {
+	if err == nil || errors.Is(err, history.ErrNewer) || errors.Is(err, history.ErrSuperseded) || errors.Is(err, history.ErrSetBack) || errors.Is(err, history.ErrBusy) || errors.Is(err, history.ErrNothing) {
 		return err
 	}
 	doing := "the store " + o.Place()
@@ -149,7 +149,8 @@ func explained(o Options, err error) error {
 	said, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok { // it names the user and the address
-			err = failure.With(errors.New("cannot connect: "+pgwire.Line(connect.Unwrap().Error())), err)
+			lines := strings.Split(strings.TrimSpace(connect.Unwrap().Error()), "\n") // one for each address
+			err = failure.With(errors.New("cannot connect: "+pgwire.Line(lines[len(lines)-1])), err)
 		}
 		return fmt.Errorf("%s: %w", doing, err)
 	}

@@ -14,8 +14,8 @@ import (
 	"coordtop/internal/history/tables"
 )
 
-// Writer writes one run to a store. One goroutine uses it. After an error that is neither history.ErrSuperseded nor
-// fs.ErrClosed, the same Write may be repeated: if it had been committed, it has no effect.
+// Writer writes one run to a store. One goroutine uses it. After an error that is none of history.ErrSuperseded,
+// history.ErrSetBack and fs.ErrClosed, the same Write may be repeated: if it had been committed, it has no effect.
 type Writer struct {
 	o    Options
 	conn *pgconn.PgConn // nil: it must be opened again
@@ -66,7 +66,7 @@ func (w *Writer) transact(f func(tables.Database) error) (err error) {
 	}
 	fence := "select run from store for update"
 	if w.run != 0 {
-		fence = fmt.Sprintf("select s.run, r.writes from store s, run r where r.id = %d for share of s", w.run)
+		fence = fmt.Sprintf("select s.run, r.began, r.writes from store s, run r where r.id = %d for share of s", w.run)
 	}
 	row, err := w.o.begin(ctx, w.conn, writing, fence)
 	s := statements{conn: w.conn, queue: &pgconn.Batch{}}
@@ -98,13 +98,19 @@ func (w *Writer) present(row []string) error {
 	if w.run == 0 && len(row) == 1 {
 		return nil
 	}
-	if len(row) != 2 || row[0] != strconv.FormatInt(w.run, 10) {
+	if len(row) != 3 || row[0] != strconv.FormatInt(w.run, 10) || row[1] != strconv.FormatInt(w.Run().From.UnixNano(), 10) {
 		return fmt.Errorf("%s: %w", w.o.Place(), history.ErrSuperseded)
 	}
-	if w.writing != 0 && row[1] == strconv.FormatInt(w.writing, 10) {
-		return errWritten
+	switch row[2] {
+	case strconv.FormatInt(w.writes, 10):
+		return nil
+	case strconv.FormatInt(w.writes+1, 10):
+		if w.writing != 0 {
+			return errWritten
+		}
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%s: %w", w.o.Place(), history.ErrSetBack)
 }
 
 // Write stores b, see record.Output.
@@ -129,7 +135,7 @@ func (w *Writer) Close() (err error) {
 	if w.closed {
 		return nil
 	}
-	if err = w.End(); errors.Is(err, history.ErrSuperseded) {
+	if err = w.End(); errors.Is(err, history.ErrSuperseded) || errors.Is(err, history.ErrSetBack) {
 		err = nil
 	}
 	return errors.Join(err, w.shut())

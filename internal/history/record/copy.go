@@ -97,6 +97,7 @@ type copying struct {
 	to     time.Time
 	source history.Run
 	begin  func(history.Run) (Output, error)
+	follow *following // nil: the copy ends where no more is recorded
 
 	replay  *sources.Replayer
 	store   Output
@@ -116,7 +117,14 @@ func (p *copying) all(ctx context.Context) (err error) {
 			return err
 		}
 		if piece.Empty() {
-			return p.write()
+			more, err := p.goesOn(ctx)
+			if !more || err != nil {
+				return err
+			}
+			continue
+		}
+		if p.follow != nil {
+			p.follow.idle = false
 		}
 		if piece.Keyframe != nil {
 			if err := p.restart(&piece); err != nil {
@@ -131,8 +139,16 @@ func (p *copying) all(ctx context.Context) (err error) {
 			if !in.At.Wall.Before(p.to) {
 				return p.write()
 			}
+			if p.store == nil && in.At.Wall.After(p.follow.from) {
+				if err := p.openLater(); err != nil {
+					return err
+				}
+			}
 			if err := p.replay.Apply(in); err != nil {
 				return err
+			}
+			if p.store == nil { // the store has it
+				continue
 			}
 			p.inputs = append(p.inputs, in)
 			if in.At.Wall.Sub(p.batcher.flushed) >= every && in.Kind == sources.InputPublished {
@@ -161,14 +177,16 @@ func (p *copying) restart(piece *history.Piece) error {
 		at = p.source.From
 	}
 	if p.store == nil {
-		r := p.source
-		r.Span = history.Span{From: at, To: at}
-		store, err := p.begin(r)
-		if err != nil { // store may then be a non-nil interface with a nil pointer
+		if p.follow != nil && at.Before(p.follow.from) {
+			return nil
+		}
+		seq := uint64(0)
+		if p.follow != nil {
+			seq = k.LastEvent
+		}
+		if err := p.open(at, seq); err != nil {
 			return err
 		}
-		p.store = store
-		p.batcher = newBatcher(p.replay.Hub(), p.store, tape.EncoderOptions{}, at, time.Time{})
 	} else {
 		p.batcher.hub, p.batcher.group.open = p.replay.Hub(), false
 		if p.batcher.follows = !piece.Hole; p.batcher.follows {
@@ -177,6 +195,32 @@ func (p *copying) restart(piece *history.Piece) error {
 	}
 	p.batcher.thin = piece.Thin
 	return p.batcher.flush(at, p.take)
+}
+
+// openLater opens the store behind what it has already.
+func (p *copying) openLater() error {
+	if err := p.open(p.follow.from, p.replay.Hub().State().LastSeq); err != nil {
+		return err
+	}
+	return p.batcher.flush(p.follow.from, p.take)
+}
+
+// open opens the store at an instant, with the events after the one with the number seq.
+func (p *copying) open(at time.Time, seq uint64) error {
+	r := p.source
+	r.Span = history.Span{From: at, To: at}
+	store, err := p.begin(r)
+	if err != nil { // store may then be a non-nil interface with a nil pointer
+		return err
+	}
+	p.store = store
+	var stored time.Time
+	if p.follow != nil {
+		stored = store.Before()
+	}
+	p.batcher = newBatcher(p.replay.Hub(), store, tape.EncoderOptions{}, at, stored)
+	p.batcher.derived.seq = seq
+	return nil
 }
 
 // write records what was replayed.

@@ -10,6 +10,13 @@
 // nothing happens every 1.1 s. Nobody waits for it: the Hub drops Inputs that it does not take in time, and Run returns
 // at most two seconds after its context has ended, even if the disk blocks.
 //
+// # The store of a team
+//
+// A [Forwarder] copies the recording to another store, run by run, while the Recorder writes it. The recording is its
+// spool: a store that is slow, full, read-only or away delays nothing, and gets the rest later. Each run of the store
+// begins where its previous run ended, whoever wrote that, so nothing is copied twice. A recorder that waits for
+// another one fills the time between the other's last write and its own first.
+//
 // # Groups
 //
 // A group of Inputs begins with a keyframe: at the start, and after every hole, such as a failed write. It ends after

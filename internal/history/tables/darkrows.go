@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -111,7 +112,8 @@ func (r *Reader) Dark(ctx context.Context, span history.Span) (all []history.Dar
 		var c history.DarkChange
 		q.Each(ctx, "select id, source, name from scope", nil, []any{&id, &c.Source, &c.Scope}, func() { add(c, d.scopes[id]) })
 		q.readOwn(ctx, d, 1, endless)
-		for id, list := range d.own {
+		for _, id := range slices.Sorted(maps.Keys(d.own)) {
+			list := d.own[id]
 			var c history.DarkChange
 			q.Each(ctx, "select source, space, name from lane where id = ?", []any{id}, []any{&c.Ref.Source, &c.Ref.Space, &c.Ref.Name}, func() {
 				c.Source = c.Ref.Source

@@ -1,0 +1,160 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"coordtop/internal/config"
+	"coordtop/internal/ground/spawn"
+	"coordtop/internal/history"
+	"coordtop/internal/history/postgres"
+	"coordtop/internal/history/record"
+	"coordtop/internal/history/sqlite"
+	"coordtop/sources"
+)
+
+// pastReader reads a recording: a file, or the store of a team.
+type pastReader interface {
+	history.Reader
+	history.Log
+	Close() error
+}
+
+// place is where a recording is: in a file, or in the store of a team. Then what the store does not take waits in the
+// file.
+type place struct {
+	sqlite.Options                   // without a Path: nothing is recorded
+	team           *postgres.Options // nil: there is only the file
+}
+
+// open returns a reader, which opens the recording at the first question.
+func (p place) open() pastReader {
+	if p.team != nil {
+		return postgres.NewReader(*p.team)
+	}
+	return sqlite.NewReader(p.Path)
+}
+
+// String names the recording for people.
+func (p place) String() string {
+	if p.team != nil {
+		return p.team.Place()
+	}
+	return p.Path
+}
+
+// spoolName is the file beside the usual recording in which waits what the store of a team does not take.
+const spoolName = "spool.db"
+
+// placeOf returns the place of the recording that h describes. The usual file is in folder.
+func (st *settings) placeOf(h config.History, folder string) place {
+	o := place{Options: sqlite.Options{Path: h.File, Group: h.GroupReads, Limits: sqlite.Limits{Keep: h.Keep, Size: h.Size}}}
+	name := historyName
+	if h.URL != "" {
+		o.team = &postgres.Options{Address: h.URL, Keep: h.Keep, Size: h.Size}
+		if name, o.Limits = spoolName, (sqlite.Limits{}); h.Group != "" {
+			o.team.Schema, name = "coordtop_"+h.Group, h.Group+"-"+spoolName
+		}
+		if secret := h.Password(); !secret.IsZero() {
+			o.team.Password = func(ctx context.Context) (string, error) { return secret.Resolve(ctx, st.lookup) }
+		}
+	}
+	if o.Path == "" && folder != "" {
+		o.Ours, o.Path = true, filepath.Join(folder, name)
+	}
+	return o
+}
+
+// begin begins a run of the file.
+func (r *recording) begin(ctx context.Context) (record.Output, error) {
+	host, _ := os.Hostname() // without a name only the process id tells the run
+	now := time.Now()
+	w, err := sqlite.Begin(ctx, r.place.Options, history.Run{Span: history.Span{From: now, To: now}, Host: host, PID: os.Getpid(), Version: version(), Title: r.config.Title, TitleColor: r.config.Color})
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// spooled is a file that tells the Forwarder of each write.
+type spooled struct {
+	record.Output
+	wake chan struct{}
+}
+
+// Write implements record.Output.
+func (s spooled) Write(b *history.Batch) error {
+	err := s.Output.Write(b)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return err
+}
+
+// drainWithin bounds the time in which the recording ends and the store takes the rest.
+const drainWithin = 4 * time.Second
+
+// runTeam records hub into the spool, and copies that to the store of the team, until ctx ends.
+func (r *recording) runTeam(ctx context.Context, hub *sources.Hub, beside *watched) {
+	wake, done := make(chan struct{}, 1), make(chan struct{})
+	spool := sqlite.NewReader(r.place.Path)
+	r.Recorder = record.New(record.Options{Hub: hub, Inputs: r.inputs, WithoutData: r.without, Logger: r.logger, Note: r.forgot, Begin: func(ctx context.Context) (record.Output, error) {
+		w, err := r.begin(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return spooled{w, wake}, nil
+	}})
+	r.forwarder = record.NewForwarder(record.ForwardOptions{From: spool, Wake: wake, Done: done, Logger: r.logger,
+		Begin: func(ctx context.Context, run history.Run) (record.Output, error) {
+			w, err := postgres.Begin(ctx, *r.place.team, run)
+			if err != nil {
+				return nil, err
+			}
+			return w, nil
+		},
+		Last: func(ctx context.Context) (last time.Time, err error) {
+			runs, err := r.reader.Runs(ctx)
+			if errors.Is(err, history.ErrNothing) {
+				return last, nil
+			}
+			for _, run := range runs {
+				last = run.To
+			}
+			return last, err
+		},
+	})
+	beside.run(ctx, func() error {
+		defer close(done)
+		return r.Recorder.Run(ctx)
+	})
+	beside.run(ctx, func() error {
+		_, err := spawn.Within(ctx, drainWithin, func() (struct{}, error) {
+			return struct{}{}, r.forwarder.Run(context.WithoutCancel(ctx)) // done ends it
+		})
+		if ctx.Err() != nil { // what the store did not take is copied at the next start
+			err = nil
+		}
+		return errors.Join(err, spool.Close())
+	})
+}
+
+// recordingText returns what a recorder without a screen prints about itself; "" if it has not begun.
+func (r *recording) recordingText() string {
+	text, _ := r.Recording()
+	if r.forwarder != nil && text == "" {
+		said, active := r.forwarder.Status()
+		if text = said; text == "" && active {
+			text = "recording into " + r.place.String()
+		}
+		return text
+	}
+	if text == "" && r.Active() {
+		text = "recording into " + r.place.String()
+	}
+	return text
+}

@@ -1,0 +1,246 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// ForwardOptions are the recording that a Forwarder copies, and the store that it copies it to.
+type ForwardOptions struct {
+	From history.Log     // the spool: it is being written, and bounded
+	Wake <-chan struct{} // receives a value after each write to From
+	Done <-chan struct{} // closed when nothing more will be written to From; Run then returns when all is copied, or after an error
+
+	// Begin begins a run of the store. The error wraps history.ErrBusy while another recorder writes there.
+	Begin func(context.Context, history.Run) (Output, error)
+
+	// Last returns the time of the last write of the store's last run; zero: it has no run. Nothing before it is copied.
+	Last func(context.Context) (time.Time, error)
+
+	Logger *slog.Logger // nil: nothing is logged
+}
+
+// Forwarder copies a recording to a store while it is being written. The recorder never waits for the store: what the
+// store does not take stays in the recording, and is copied as soon as it does. What the recording has dropped by then
+// is a hole between two runs of the store.
+type Forwarder struct {
+	o      ForwardOptions
+	status atomic.Pointer[string]
+	active atomic.Bool
+}
+
+// NewForwarder returns a Forwarder, which does nothing before Run.
+func NewForwarder(o ForwardOptions) *Forwarder {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	f := &Forwarder{o: o}
+	f.say("")
+	return f
+}
+
+// Status returns a sentence about why nothing is copied; "" if all is well. active reports that the store has taken
+// something from this process, and still does. It is safe for concurrent use.
+func (f *Forwarder) Status() (text string, active bool) { return *f.status.Load(), f.active.Load() }
+
+func (f *Forwarder) say(text string) {
+	if old := f.status.Swap(&text); old != nil && *old != text && text != "" {
+		f.o.Logger.Warn("recording", "store", text)
+	}
+}
+
+// storePause are the pauses after an error of the store.
+var storePause = backoff.Policy{Min: 200 * time.Millisecond, Max: 2 * time.Second}
+
+// spoolLook is the longest pause between two looks at the spool.
+const spoolLook = time.Second
+
+// Run copies until ctx ends.
+func (f *Forwarder) Run(ctx context.Context) error {
+	pause := storePause.Start()
+	for ctx.Err() == nil {
+		copied, err := f.next(ctx)
+		f.active.Store(false)
+		switch {
+		case ctx.Err() != nil || f.ended() && (err != nil || !copied):
+			return nil
+		case errors.Is(err, history.ErrBusy), errors.Is(err, history.ErrSuperseded):
+			f.say("another recorder writes to the store: " + err.Error())
+			_ = backoff.Sleep(ctx, takeOver) // the loop checks ctx
+		case errors.Is(err, history.ErrDropped):
+			f.say("a part of what waited for the store was dropped before the store took it")
+		case err != nil && !errors.Is(err, history.ErrNothing):
+			f.say(fmt.Sprintf("the store takes nothing, what is recorded waits on this machine: %v", err))
+			_ = backoff.Sleep(ctx, pause.Next())
+		case copied:
+			pause.Reset()
+		default:
+			f.await(ctx)
+		}
+	}
+	return nil
+}
+
+// ended reports whether nothing more will be recorded.
+func (f *Forwarder) ended() bool {
+	select {
+	case <-f.o.Done:
+		return true
+	default:
+		return false
+	}
+}
+
+// await waits until more may be recorded.
+func (f *Forwarder) await(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-f.o.Wake:
+	case <-f.o.Done:
+	case <-time.After(spoolLook):
+	}
+}
+
+// next copies the first run that has something that the store lacks, to its end.
+func (f *Forwarder) next(ctx context.Context) (copied bool, err error) {
+	last, err := f.o.Last(ctx)
+	if err != nil {
+		return false, err
+	}
+	runs, err := f.o.From.Runs(ctx)
+	if err != nil {
+		return false, fmt.Errorf("reading the spool: %w", err)
+	}
+	for _, run := range runs {
+		if !run.Live && !run.To.After(last) {
+			continue
+		}
+		from := sources.Later(run.From, last)
+		cursor, err := f.o.From.Cursor(ctx, run.ID, from)
+		if errors.Is(err, history.ErrNothing) {
+			continue
+		}
+		if err != nil {
+			return false, fmt.Errorf("reading the spool: %w", err)
+		}
+		p := &copying{cursor: cursor, texts: newDisguise(false), to: endOfTime, source: run, follow: &following{Forwarder: f, from: from},
+			begin: func(r history.Run) (Output, error) { return f.begin(ctx, r) }}
+		err = p.all(ctx)
+		return p.store != nil, err
+	}
+	return false, nil
+}
+
+// endOfTime is after each instant that a clock shows.
+var endOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// begin begins a run of the store whose Write repeats itself until the store takes it.
+func (f *Forwarder) begin(ctx context.Context, run history.Run) (Output, error) {
+	store, err := f.o.Begin(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	return &patient{Output: store, f: f, sleep: func(d time.Duration) error { return backoff.Sleep(ctx, d) }}, nil
+}
+
+// patient is an Output that repeats a Write until it succeeds, until nothing can be written any more, or until the
+// Forwarder ends.
+type patient struct {
+	Output
+	f     *Forwarder
+	sleep func(time.Duration) error // returns an error if Run is to end
+	tidy  time.Time                 // of the next Tidy
+}
+
+// Write implements Output.
+func (p *patient) Write(b *history.Batch) error {
+	pause := storePause.Start()
+	for {
+		err := p.Output.Write(b)
+		switch {
+		case err == nil:
+			p.f.say("")
+			p.f.active.Store(true)
+			p.tidied()
+			return nil
+		case errors.Is(err, history.ErrSuperseded), errors.Is(err, history.ErrSetBack), errors.Is(err, history.ErrNewer), errors.Is(err, history.ErrDamaged), errors.Is(err, fs.ErrClosed):
+			return err
+		}
+		p.f.active.Store(false)
+		p.f.say(fmt.Sprintf("the store takes nothing, what is recorded waits on this machine: %v", err))
+		if p.f.ended() || p.sleep(pause.Next()) != nil {
+			return err
+		}
+	}
+}
+
+// tidied drops old records now and then.
+func (p *patient) tidied() {
+	now := time.Now()
+	if now.Before(p.tidy) {
+		return
+	}
+	done, err := p.Tidy(now)
+	for !done && err == nil && time.Since(now) < tidyFor {
+		done, err = p.Tidy(now)
+	}
+	if p.tidy = now.Add(time.Second); done || err != nil {
+		p.tidy = now.Add(tidying)
+	}
+	if err != nil {
+		p.f.o.Logger.Error("dropping old records of the store", "err", err)
+	}
+}
+
+// following is the state of a copy that goes on with its run.
+type following struct {
+	*Forwarder
+	from  time.Time // what is not after it is in the store already
+	idle  bool      // all that was recorded before ended is copied
+	ended time.Time // end of the run, read before its last Inputs
+	live  bool      // the run goes on
+}
+
+// look reads the end of the run before its next Inputs are read.
+func (f *following) look(ctx context.Context, id int64) error {
+	runs, err := f.o.From.Runs(ctx)
+	f.live = false
+	for _, run := range runs {
+		if run.ID == id {
+			f.ended, f.live = run.To, run.Live
+		}
+	}
+	return err
+}
+
+// goesOn is called when there are no more Inputs. It writes that nothing else happened, waits for more, and reports
+// whether there may be more.
+func (p *copying) goesOn(ctx context.Context) (more bool, err error) {
+	f := p.follow
+	if f == nil {
+		return false, p.write()
+	}
+	if !f.idle {
+		f.idle = true
+		return true, f.look(ctx, p.source.ID)
+	}
+	if p.store != nil {
+		if err := p.batcher.flush(sources.Later(p.batcher.flushed, f.ended), p.take); err != nil {
+			return false, err
+		}
+	}
+	if !f.live {
+		return false, nil
+	}
+	f.await(ctx)
+	return ctx.Err() == nil, errors.Join(ctx.Err(), f.look(ctx, p.source.ID))
+}
