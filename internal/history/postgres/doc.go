@@ -8,7 +8,8 @@
 // The tables of package sqlite have the same names and columns, and package tables writes and reads them. Beside them
 // stand, for SQL and dashboards:
 //
-//   - term, event: the same terms and events as rows, in a partition for each day by UTC.
+//   - term, event: the same terms and events as rows, in a partition for each day by UTC. The terms of a few lanes are
+//     read from there: their blocks are many, and each has the terms of hundreds of lanes.
 //   - runs, primitives, terms, gaps, events, actions, unobserved: views with names and times that people read.
 //   - audit, note, acknowledgement, mute: what members write. The server sets "who" to the user of the session.
 //   - store: the version of the schema, the incarnation, and the number of the present run.

@@ -43,6 +43,7 @@ type termColumns struct {
 	start                                                  []time.Time
 	until                                                  []time.Time // zero: it runs
 	owner, label, fence, startKnown, untilKnown, causeWord []string
+	fact                                                   [][]byte // the rest
 }
 
 func (w *Writer) termRows(t *tables.Tx, terms []tape.TermFact, within func(time.Time) bool) {
@@ -61,15 +62,18 @@ func (w *Writer) termRows(t *tables.Tx, terms []tape.TermFact, within func(time.
 		if own := hashed(f.Owner.ID); within(f.Start.At) && last[key{f.Lane, f.Start.At.UnixMicro(), own}] == i {
 			w.partition(t, f.Start.At)
 			c.add(f, own)
+			rest := *f
+			rest.Lane, rest.Owner.ID, rest.Owner.Label = 0, "", ""
+			c.fact = append(c.fact, w.encoder.Terms(nil, []tape.TermFact{rest}))
 		}
 	}
 	if len(c.lane) == 0 {
 		return
 	}
-	t.Change(context.Background(), "insert into term(lane, start, key, owner, label, fence, until, start_known, until_known, start_within_us, until_within_us, cause, run)"+
-		" select a, b, c, d, e, f::numeric, g, h, i, j, k, l, m from unnest(?::bigint[], ?::timestamptz[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::bigint[]) as u(a, b, c, d, e, f, g, h, i, j, k, l, m)"+
-		" on conflict(lane, start, key) do update set until = excluded.until, until_known = excluded.until_known, until_within_us = excluded.until_within_us, cause = excluded.cause, label = excluded.label, fence = excluded.fence, run = excluded.run",
-		c.lane, c.start, c.key, c.owner, c.label, c.fence, c.until, c.startKnown, c.untilKnown, c.startWithin, c.untilWithin, c.causeWord, c.run)
+	t.Change(context.Background(), "insert into term(lane, start, key, owner, label, fence, until, start_known, until_known, start_within_us, until_within_us, cause, run, fact)"+
+		" select a, b, c, d, e, f::numeric, g, h, i, j, k, l, m, n from unnest(?::bigint[], ?::timestamptz[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::bigint[], ?::bytea[]) as u(a, b, c, d, e, f, g, h, i, j, k, l, m, n)"+
+		" on conflict(lane, start, key) do update set until = excluded.until, until_known = excluded.until_known, until_within_us = excluded.until_within_us, cause = excluded.cause, label = excluded.label, fence = excluded.fence, run = excluded.run, fact = excluded.fact",
+		c.lane, c.start, c.key, c.owner, c.label, c.fence, c.until, c.startKnown, c.untilKnown, c.startWithin, c.untilWithin, c.causeWord, c.run, c.fact)
 }
 
 func (c *termColumns) add(f *tape.TermFact, own int64) {
@@ -85,6 +89,36 @@ func (c *termColumns) add(f *tape.TermFact, own int64) {
 	}
 	c.until, c.untilWithin = append(c.until, until), append(c.untilWithin, within.Microseconds())
 	c.untilKnown, c.causeWord = append(c.untilKnown, known), append(c.causeWord, cause)
+}
+
+// Terms of lanes in rows. If only one can own a lane at a time, the term that ran when the window began is the last one
+// that began before it.
+const (
+	termsOfOne = "select t.lane, t.owner, t.label, t.fact from unnest(?1::bigint[]) l(lane)" +
+		" join lateral (select coalesce((select max(start) from term b where b.lane = l.lane and b.start <= instant(?2)), instant(?2)) as since) s on true" +
+		" join term t on t.lane = l.lane and t.start >= s.since and t.start <= instant(?3) order by t.lane, t.start"
+	termsOfMany = "select lane, owner, label, fact from term where lane = any(?1::bigint[]) and start <= instant(?3) and (until is null or until >= instant(?2)) order by lane, start"
+)
+
+// termsOf implements tables.TermIndex.
+func termsOf(ctx context.Context, q *tables.Query, lanes []int64, many bool, from, until int64, f func(*tape.TermFact)) {
+	text := termsOfOne
+	if many {
+		text = termsOfMany
+	}
+	var lane uint64
+	var owner, label string
+	var fact []byte
+	decoder := tape.NewDecoder()
+	q.Each(ctx, text, []any{lanes, from, until}, []any{&lane, &owner, &label, &fact}, func() {
+		list, err := decoder.Terms(fact)
+		if err != nil || len(list) != 1 {
+			q.Err = tables.Damage("a term")
+			return
+		}
+		list[0].Lane, list[0].Owner.ID, list[0].Owner.Label = lane, owner, label
+		f(&list[0])
+	})
 }
 
 func (w *Writer) eventRows(t *tables.Tx, events []tape.EventFact, within func(time.Time) bool) {

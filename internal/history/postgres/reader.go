@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -83,7 +84,7 @@ func (r *Reader) ask(ctx context.Context, f func(*tables.Query) error) error {
 			return errors.Join(ctx.Err(), err)
 		}
 		row, err := r.o.begin(ctx, conn, reading, "select version, readers, exists(select 1 from run where id = (select run from store) and ended is null and wrote > clock_timestamp() - "+
-			fmt.Sprintf("interval '%d seconds') from store", int(alive.Seconds())))
+			fmt.Sprintf("interval '%d seconds'), (select coalesce(min(right(c.relname, 8)), '') from pg_inherits join pg_class c on c.oid = inhrelid where inhparent = to_regclass('term')) from store", int(alive.Seconds())))
 		if err != nil && kept && conn.IsClosed() && ctx.Err() == nil { // the server closed it meanwhile
 			r.give(conn)
 			continue
@@ -103,7 +104,7 @@ func (r *Reader) ask(ctx context.Context, f func(*tables.Query) error) error {
 // answer runs f if the tables can be read. row is what begin has returned.
 func (r *Reader) answer(row []string, conn *pgconn.PgConn, f func(*tables.Query) error) error {
 	var has, reads int
-	if len(row) == 3 {
+	if len(row) == 4 {
 		_, _ = fmt.Sscan(row[0]+" "+row[1], &has, &reads) // zero is refused below
 	}
 	if has == 0 {
@@ -112,5 +113,9 @@ func (r *Reader) answer(row []string, conn *pgconn.PgConn, f func(*tables.Query)
 	if reads > version {
 		return fmt.Errorf("the store %s: %w: update this coordtop", r.o.Place(), history.ErrNewer)
 	}
-	return f(&tables.Query{Statements: tables.Statements{DB: statements{conn: conn}}, Live: row[2] == "t", Blocks: true})
+	q := &tables.Query{Statements: tables.Statements{DB: statements{conn: conn}}, Live: row[2] == "t", Blocks: true}
+	if first, err := time.Parse(dayFormat, row[3]); err == nil {
+		q.Index = &tables.TermIndex{Since: first.UnixNano(), Terms: termsOf}
+	}
+	return f(q)
 }

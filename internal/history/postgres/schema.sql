@@ -31,7 +31,7 @@ alter table chunk alter body set storage external;
 alter table body alter terms set storage external, alter events set storage external;
 
 create table term(lane bigint not null, start timestamptz not null, key bigint not null, owner text not null, label text not null, fence numeric(20) not null,
-	until timestamptz, start_known text not null, until_known text not null, start_within_us bigint not null, until_within_us bigint not null, cause text not null, run bigint not null,
+	until timestamptz, start_known text not null, until_known text not null, start_within_us bigint not null, until_within_us bigint not null, cause text not null, run bigint not null, fact bytea not null,
 	primary key(lane, start, key)) partition by range(start);
 create index term_until on term(until);
 create table event(run bigint not null, seq bigint not null, at timestamptz not null, lane bigint not null, kind text not null, owner text not null, previous text not null,

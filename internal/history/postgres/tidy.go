@@ -24,7 +24,7 @@ func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 		did = most >= tables.Step
 	}
 	if !did && err == nil {
-		did, err = w.dropDay(before, false)
+		did, err = w.dropDay(before.Add(-day), false) // a term may have begun a day before its block
 	}
 	if !did && err == nil && w.o.Size > 0 {
 		did, err = w.shrink(now)
@@ -46,7 +46,7 @@ func (w *Writer) dropDay(before time.Time, whatever bool) (did bool, err error) 
 			running := false
 			t.Each(ctx, "select exists(select 1 from term_"+name+" where until is null)", nil, []any{&running}, func() {})
 			if running && !whatever {
-				did = t.Change(ctx, "delete from term_"+name+" where until is not null")+t.Change(ctx, "delete from event_"+name) > 0 || did
+				did = t.Change(ctx, "delete from term_"+name+" where until < instant(?)", before.UnixNano())+t.Change(ctx, "delete from event_"+name) > 0 || did
 				continue
 			}
 			for _, table := range partitioned {

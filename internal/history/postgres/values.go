@@ -63,7 +63,7 @@ func encoded(arg any) (value []byte, format int16, err error) {
 // quoted escapes an element of an array.
 var quoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// array encodes a slice of numbers, texts or times; a zero time is NULL.
+// array encodes a slice of numbers, texts, bytes or times; a zero time is NULL.
 func array(list reflect.Value) []byte {
 	b := []byte{'{'}
 	for i := range list.Len() {
@@ -73,6 +73,8 @@ func array(list reflect.Value) []byte {
 		switch v := list.Index(i).Interface().(type) {
 		case int64:
 			b = strconv.AppendInt(b, v, 10)
+		case []byte:
+			b = fmt.Appendf(b, `"\\x%x"`, v)
 		case time.Time:
 			if v.IsZero() {
 				b = append(b, "NULL"...)

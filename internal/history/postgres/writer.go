@@ -12,6 +12,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/internal/history/tables"
+	"coordtop/sources/tape"
 )
 
 // Writer writes one run to a store. One goroutine uses it. After an error that is none of history.ErrSuperseded,
@@ -20,7 +21,8 @@ type Writer struct {
 	o    Options
 	conn *pgconn.PgConn // nil: it must be opened again
 	*tables.Writer
-	days map[string]bool // that have partitions; nil: they must be read
+	encoder *tape.Encoder   // of single terms
+	days    map[string]bool // that have partitions; nil: they must be read
 
 	run     int64 // 0: it has not begun
 	writes  int64 // number of the last Write
@@ -39,7 +41,7 @@ func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{o: o, conn: conn}
+	w := &Writer{o: o, conn: conn, encoder: tape.NewEncoder(tape.EncoderOptions{})}
 	w.Writer = tables.New(tables.Options{Transact: w.transact, Rows: w.rows})
 	if err = o.migrate(ctx, conn); err == nil {
 		err = w.Writer.Begin(run, w.number)

@@ -62,10 +62,13 @@ func (t *Tx) keep(now time.Time) {
 	r := &t.w.recent
 	if len(t.terms)+len(t.events) > 0 {
 		t.exec("insert into recent(body) values(?)", t.packed(encodeFacts(t.w.encoder, t.terms, t.events)))
+		r.take(t.terms, t.events)
 		if t.w.o.Rows != nil {
+			for i := range t.terms { // as the block will have it
+				t.terms[i] = r.terms[r.place[keyOf(&t.terms[i])]]
+			}
 			t.w.o.Rows(t, t.terms, t.events)
 		}
-		r.take(t.terms, t.events)
 		if r.opened.IsZero() {
 			r.opened = now
 		}

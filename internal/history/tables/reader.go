@@ -20,11 +20,24 @@ type Reader struct {
 // Query is one query of a caller.
 type Query struct {
 	Statements
-	Live     bool // a process records now
-	Blocks   bool // the store has the tables recent, block, body and running
-	Untitled bool // runs have no titles
-	Rows     Rows // nil: the store has no terms and events in rows
+	Live     bool       // a process records now
+	Blocks   bool       // the store has the tables recent, block, body and running
+	Untitled bool       // runs have no titles
+	Rows     Rows       // nil: the store has no terms and events in rows
+	Index    *TermIndex // nil: the terms of single lanes are read from blocks
 }
+
+// TermIndex finds the terms of single lanes, which many blocks may have.
+type TermIndex struct {
+	Since int64 // terms that began earlier may be in blocks alone
+
+	// Terms calls f with the terms of lanes that began before until and touch the time from `from` on and, unless many
+	// can own them at a time, the last one of each that began before, oldest first.
+	Terms func(ctx context.Context, q *Query, lanes []int64, many bool, from, until int64, f func(*tape.TermFact))
+}
+
+// mostIndexed is the most lanes for which finding single terms is faster than reading blocks.
+const mostIndexed = 500
 
 // Rows reads the terms and events that a store has in rows of its own, as SQLite files before version 6.
 type Rows interface {

@@ -18,6 +18,7 @@ type search struct {
 	lanes  map[uint64]*foundLane
 	first  uint64 // the lowest and the highest number of a lane
 	last   uint64
+	since  int64 // blocks are read for terms that began before this
 }
 
 // foundLane is a lane of a search, with the terms that were found, in the order of their starts.
@@ -59,11 +60,41 @@ func (q *Query) terms(ctx context.Context, lanes []listed, window period, dark *
 			q.Rows.Terms(ctx, q, TermRows{Lane: lanes[i].id, Many: lanes[i].kind == sources.KindSemaphore, From: window.from, To: window.to}, s.take)
 		}
 	}
+	s.since = endless
+	if q.Index != nil && len(lanes) <= mostIndexed {
+		s.since = q.Index.Since
+		s.indexed(ctx, lanes)
+	}
 	if q.Blocks {
-		s.blocks(ctx, "start < ?1 and until >= ?2", []any{window.to, window.from}, s.take)
+		s.blocks(ctx, "start < ?1 and until >= ?2", []any{min(window.to, s.since), window.from}, s.take)
 		s.going(ctx)
 	}
 	return s.sorted(ctx)
+}
+
+// lateness is the longest time after a window until which a term that began in it may first be seen, if the lane was
+// observed.
+const lateness = time.Minute
+
+// indexed takes the terms that the index finds.
+func (s *search) indexed(ctx context.Context, lanes []listed) {
+	var ids [2][]int64
+	for i := range lanes {
+		kind := 0
+		if lanes[i].kind == sources.KindSemaphore {
+			kind = 1
+		}
+		ids[kind] = append(ids[kind], lanes[i].id)
+	}
+	for kind, list := range ids {
+		if len(list) > 0 && !s.Over(ctx) {
+			s.Index.Terms(ctx, s.Query, list, kind == 1, s.window.from, s.window.to+int64(lateness), func(f *tape.TermFact) {
+				if f.End.How == sources.Unknown || f.End.At.UnixNano() >= s.dark.kept {
+					s.take(f)
+				}
+			})
+		}
+	}
 }
 
 // take adds a term that touches the window or, if only one can own its lane at a time, one that began before the
@@ -170,8 +201,8 @@ func (s *search) before(ctx context.Context, missing map[uint64]bool, terms map[
 		var lanes [][]byte
 		var id int64
 		var of []byte
-		s.Each(ctx, "select id, lanes from block where id < ? and terms > 0 and until < ? and last_lane >= ? and first_lane <= ? order by id desc limit ?",
-			[]any{beyond, s.window.from, s.first, s.last, some}, []any{&id, &of}, func() {
+		s.Each(ctx, "select id, lanes from block where id < ? and terms > 0 and until < ? and start < ? and last_lane >= ? and first_lane <= ? order by id desc limit ?",
+			[]any{beyond, s.window.from, s.since, s.first, s.last, some}, []any{&id, &of}, func() {
 				n++
 				ids, lanes = append(ids, id), append(lanes, slices.Clone(of))
 			})
