@@ -20,7 +20,7 @@ type Topic struct {
 func Names() []string {
 	return []string{
 		"urls", "rights", "environment", "board", "timeline", "filters", "problems", "why", "json", "exit-codes",
-		"acting", "lock", "drill", "recording", "metrics", "libraries", "clients", "backends", "terminals",
+		"acting", "lock", "drill", "recording", "team", "metrics", "libraries", "clients", "backends", "terminals",
 	}
 }
 

@@ -28,7 +28,7 @@ func versionOf(ctx context.Context, s statements, schema string) (has, reads int
 	found := false
 	err = s.Each(ctx, "select exists(select 1 from pg_class where relnamespace = (select oid from pg_namespace where nspname = ?) and relname = 'store')", []any{schema}, []any{&found}, func() {})
 	if err == nil && found {
-		err = s.Each(ctx, "select version, readers from store", nil, []any{&has, &reads}, func() {})
+		err = s.Each(ctx, "select version, readers from "+schema+".store", nil, []any{&has, &reads}, func() {})
 	}
 	return has, reads, err
 }
