@@ -11,10 +11,10 @@ const perObjective = 5
 
 // objectiveSamples appends the samples of the objectives: of each how many primitives keep it, and numbers of the rows
 // whose names are shown, also while these are stale, because what is not known is a number of its own. It returns how
-// many series with names there are then, and how many are left out.
-func (c *Collector) objectiveSamples(list []sample, types map[string]string, shown, dropped int) ([]sample, int, int) {
+// many series with names these are, and how many are left out.
+func (c *Collector) objectiveSamples(list []sample, types map[string]string) (_ []sample, shown, dropped int) {
 	if c.o.Objectives == nil {
-		return list, shown, dropped
+		return list, 0, 0
 	}
 	named, seen := map[sources.Ref]bool{}, map[[4]string]bool{}
 	for _, h := range c.index.Handles {

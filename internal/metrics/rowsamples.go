@@ -14,12 +14,13 @@ const longestName = 200
 
 // rowSamples appends the samples of the rows whose names are shown, and the number of those that are left out.
 func (c *Collector) rowSamples(list []sample, st *sources.State, now time.Time) []sample {
-	shown, dropped, full := 0, 0, false
+	full := false
 	seen, spare := map[[3]string]bool{}, &rowCounters{}
 	types := map[string]string{}
 	for i := range st.Sources {
 		types[st.Sources[i].Name] = st.Sources[i].Type
 	}
+	list, shown, dropped := c.objectiveSamples(list, types) // the config names them, so they have room first
 	for _, h := range c.index.Handles {
 		row, v := c.index.At(h)
 		if row == nil || !row.Fresh(st) || v.Last == sources.StatusNotObserved {
@@ -48,7 +49,6 @@ func (c *Collector) rowSamples(list []sample, st *sources.State, now time.Time) 
 		seen[key], list = true, b.list
 	}
 	c.forget()
-	list, shown, dropped = c.objectiveSamples(list, types, shown, dropped)
 	return append(list, sample{family: series, value: float64(shown)}, sample{family: seriesDropped, value: float64(dropped)})
 }
 

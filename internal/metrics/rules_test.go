@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -165,7 +166,7 @@ type story struct {
 	owners  int    // of app:a
 	renewed bool
 	up      bool
-	health  record.Health
+	stopped atomic.Bool // the recording cannot be written
 }
 
 // read returns what the source reads now.
@@ -204,9 +205,7 @@ func (s *story) until(minute float64) {
 
 // Health is that of the recorder.
 func (s *story) Health() record.Health {
-	h := s.health
-	h.Active, h.Written = true, time.Now()
-	return h
+	return record.Health{Active: true, Written: time.Now(), Stopped: s.stopped.Load()}
 }
 
 // play plays 47 minutes.
@@ -247,9 +246,9 @@ func (s *story) play() {
 	s.renewed = true
 	s.push(true, s.read()...)
 	s.until(30)
-	s.health.Stopped = true // minute 30 to 32: the disk is full
+	s.stopped.Store(true) // minute 30 to 32: the disk is full
 	s.until(32)
-	s.health.Stopped = false
+	s.stopped.Store(false)
 	s.leader["app:c"] = "host-1" // there is no room for its series
 	s.until(34)
 	s.up = false // minute 34 to 36: coordtop is gone
@@ -262,12 +261,14 @@ func (s *story) play() {
 func TestTheRulesFireWhenTheyShould(t *testing.T) {
 	t.Parallel()
 	s := &story{tape: &tape{series: map[string][]float64{}}, leader: map[string]string{"app:a": "host-1", "app:b": "host-1"}, owners: 1, renewed: true, up: true}
-	watch(t, "kind=election", func(o *Options) { o.Recorder, o.Series = s.Health, 18 }, func(w *watched) {
+	keeper := objectivesOf(t, "app:b", "99 % led over 1h", "app:b", "99.9 % led over 30 days")
+	watch(t, "kind=election", func(o *Options) { o.Recorder, o.Series, o.Objectives = s.Health, 28, keeper.Results }, func(w *watched) {
 		s.watched, s.began = w, time.Now()
+		w.keep(keeper)
 		s.play()
 	})
 	redis := []string{uitest.Redis}
-	s.check(t, map[time.Duration]alerts{
+	want := map[time.Duration]alerts{
 		90 * time.Second:                {},
 		2*time.Minute + 45*time.Second:  {"CoordtopNoLeader": {"app:b"}},
 		3*time.Minute + 45*time.Second:  {"CoordtopNoLeader": {"app:b"}, "CoordtopNeedsPerson": redis},
@@ -284,7 +285,13 @@ func TestTheRulesFireWhenTheyShould(t *testing.T) {
 		33*time.Minute + 45*time.Second: {},
 		35*time.Minute + 45*time.Second: {"CoordtopGone": {"rec-1"}},
 		46*time.Minute + 45*time.Second: {"CoordtopSeriesDropped": {"rec-1"}},
-	})
+	}
+	for at, fires := range want { // since minute 2 b was without a leader for too long, for the rest of the hour
+		if at > 3*time.Minute && fires["CoordtopGone"] == nil {
+			fires["CoordtopObjectiveMissed"], fires["CoordtopBudgetBurns"] = []string{"rec-1"}, []string{"app:b"}
+		}
+	}
+	s.check(t, want)
 }
 
 // TestRulesDashboardAndHelpNameTheMetricsThatThereAre compares names.
