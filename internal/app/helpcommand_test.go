@@ -26,6 +26,9 @@ func TestHelpShowsTopicsAndCommands(t *testing.T) {
 		{"record", []string{"--export", "## coordtop record\n", "--mask"}, "## Times"},
 		{"campaign", []string{"--data", "## coordtop acquire, coordtop campaign\n"}, "## Audit"},
 		{"config check", []string{"coordtop config check [FILE]"}, "##"},
+		{"metrics", []string{"# metrics: ", "`coordtop help metrics --rules`"}, "alert: Coordtop"},
+		{"metrics --rules", []string{"groups:\n", "alert: CoordtopNoLeader"}, "# metrics"},
+		{"metrics --dashboard", []string{`"title": "coordtop"`}, "# metrics"},
 		{"-k Redisson", []string{"coordtop help libraries: which locks are found in a Redis\n", "Not recognised\n", "ShedLock, BullMQ"}, "pg_monitor"},
 		{"-k fail-on", []string{"coordtop get --help\n", "`--fail-on` end with"}, ""},
 		{"-k identity label", []string{"coordtop config example\n"}, ""},
@@ -59,6 +62,7 @@ func TestHelpThatThereIsNotIsSaidInASentence(t *testing.T) {
 		"wacth":        {exitUsage, "(did you mean watch?)"},
 		"hunter2":      {exitUsage, "there is no such command or topic: coordtop help lists them"},
 		"urls rights":  {exitUsage, "there is no such command"},
+		"get --rules":  {exitUsage, "--rules and --dashboard print files: coordtop help metrics --rules"},
 		"-k zzz redis": {exitError, "nothing in the help has all these words: try fewer"},
 		"-k":           {exitUsage, "-k takes words"},
 	} {

@@ -174,6 +174,7 @@ notify:
   - {url: "https://h", filter: "team=x"}
   - {command: [no-such-program-here]}
   - {url_env: NO_SUCH_HOOK}
+metrics: {names: "kind=", series: 0}
 `)
 	if code := w.main(t.Context(), "config", "check"); code != 2 {
 		t.Errorf("exit code %d", code)
@@ -181,6 +182,7 @@ notify:
 	for _, want := range []string{
 		":4:32: notify[1].filter: owner is a text", ":5:32: notify[2].filter: kind= what?", ":6:32: notify[3].filter: no field or label team",
 		":7:15: notify[4].command: there is no such program", ":8:15: notify[5].url_env: reading a secret: $NO_SUCH_HOOK is not set",
+		":9:18: metrics.names: kind= what?", ":9:35: metrics.series: must be a whole number from 1 to 100000",
 	} {
 		if !strings.Contains(w.stderr.String(), path+want) {
 			t.Errorf("lacks %q: %s", want, w.stderr)

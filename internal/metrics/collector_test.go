@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -189,12 +190,14 @@ func TestSeriesBeyondTheBoundAreCounted(t *testing.T) {
 
 func TestAStandbyShowsOnlyItself(t *testing.T) {
 	t.Parallel()
-	stands := true
+	var stands atomic.Bool
+	stands.Store(true)
 	more := prometheus.NewGauge(prometheus.GaugeOpts{Name: "coordtop_more", Help: "More."})
-	health := record.Health{}
+	var health atomic.Pointer[record.Health]
+	health.Store(&record.Health{})
 	watch(t, "name~.", func(o *Options) {
-		o.Standby, o.More = func() bool { return stands }, []prometheus.Collector{more}
-		o.Recorder = func() record.Health { return health }
+		o.Standby, o.More = stands.Load, []prometheus.Collector{more}
+		o.Recorder = func() record.Health { return *health.Load() }
 	}, func(w *watched) {
 		w.push(true, led("a", "host-1"))
 		got := w.scrape()
@@ -202,15 +205,15 @@ func TestAStandbyShowsOnlyItself(t *testing.T) {
 		if text := w.exposition(expfmt.NewFormat(expfmt.TypeTextPlain)); strings.Contains(text, "redis") || strings.Contains(text, "leader") {
 			t.Errorf("a standby shows a source:\n%s", text)
 		}
-		health = record.Health{Active: true, Written: time.Now(), Unwritten: 3, Waiting: 7, Lost: 11, Holes: 1}
-		stands = false
+		health.Store(&record.Health{Active: true, Written: time.Now(), Unwritten: 3, Waiting: 7, Lost: 11, Holes: 1})
+		stands.Store(false)
 		got = w.scrape()
 		got.wants(t, samples{"standby": 0, "recorder_up": 1, "recorder_unwritten_events": 3, "recorder_spool_inputs": 7, "recorder_lost_inputs_total": 11,
 			"recorder_holes_total": 1, "has_leader a": 1, "more": 0})
 		if text, err := w.collector.Ready(); err != nil || text != "recording" {
 			t.Errorf("%q, %v", text, err)
 		}
-		health.Stopped = true
+		health.Store(&record.Health{Active: true, Stopped: true})
 		w.scrape().wants(t, samples{"recorder_up": 0})
 		if _, err := w.collector.Ready(); err == nil {
 			t.Error("it is ready although it cannot record")

@@ -14,7 +14,7 @@ type Health struct {
 	Written   time.Time // when all was written last; zero: never
 	Unwritten uint64    // events that are not written yet
 	Waiting   int       // Inputs that wait in memory
-	Lost      uint64    // Inputs that were dropped instead of written, since this process began to record or should have
+	Lost      uint64    // Inputs that this process should have written and dropped; a failed write may have written some
 	Holes     uint64    // stretches of such Inputs
 }
 
@@ -26,6 +26,8 @@ type health struct {
 	lost    uint64
 	holes   uint64
 	inHole  bool
+
+	taken uint64 // Inputs since the last step began; only for the goroutine of Run
 }
 
 // drop counts Inputs that are not written, if this process should have written them.
@@ -52,6 +54,7 @@ func (h *health) wrote(at time.Time, seq uint64) {
 func (r *Recorder) take() ([]sources.Input, uint64) {
 	inputs, lost := r.o.Inputs.Take()
 	r.health.drop(lost, true)
+	r.health.taken += uint64(len(inputs))
 	return inputs, lost
 }
 

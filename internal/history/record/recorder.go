@@ -163,7 +163,9 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 	if r.batcher == nil && !r.begin(ctx, now) {
 		return
 	}
+	r.health.taken = 0
 	if err := r.batcher.flush(now.Wall, r.take); err != nil {
+		r.health.drop(r.health.taken, !errors.Is(err, history.ErrMoved))
 		r.broken(err, now)
 		return
 	}

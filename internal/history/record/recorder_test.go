@@ -118,17 +118,26 @@ func TestAFullDiskStopsTheRecordingUntilThereIsRoom(t *testing.T) {
 		if b := d.written(); text(r) != "" || len(b) == 0 || b[0].Keyframe == nil {
 			t.Fatalf("%q, %d batches: want a recording that begins with a keyframe", text(r), len(b))
 		}
+		if h := r.Health(); !h.Active || h.Stopped || h.Written.IsZero() || h.Lost > 0 || h.Holes > 0 || h.Unwritten > 0 {
+			t.Errorf("at the start: %+v", h)
+		}
 		d.fails(nil, syscall.ENOSPC)
 		hub.AddEvent(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "while it is full"})
 		time.Sleep(5 * time.Second)
 		if got, want := text(r), "recording stopped at 00:00: no space left on device"; got != want {
 			t.Errorf("says %q, want %q", got, want)
 		}
+		if h := r.Health(); !h.Stopped || time.Since(h.Written) < 4*time.Second || h.Lost == 0 || h.Holes != 1 || h.Unwritten != 1 {
+			t.Errorf("while it is full: %+v", h)
+		}
 		d.written()
 		d.fails(nil, nil)
 		time.Sleep(retry)
 		if b := d.written(); text(r) != "" || len(b) == 0 || b[0].Keyframe == nil || len(b[0].Events) != 1 {
 			t.Errorf("%q, %+v: want a new group, and the event that the Hub has kept", text(r), b)
+		}
+		if h := r.Health(); h.Stopped || h.Lost == 0 || h.Holes != 1 || h.Unwritten > 0 {
+			t.Errorf("when there is room again: %+v", h)
 		}
 		if stop(); d.closed != 1 {
 			t.Errorf("closed %d times", d.closed)
@@ -193,8 +202,8 @@ func TestAnotherRecorderIsFollowed(t *testing.T) {
 		r, hub, stop := recorded(t, d)
 		hub.AddEvent(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "recorded by the other"})
 		time.Sleep(time.Second)
-		if !strings.Contains(text(r), "another coordtop records") || r.Active() {
-			t.Errorf("says %q", text(r))
+		if !strings.Contains(text(r), "another coordtop records") || r.Active() || r.Health().Lost > 0 || r.Health().Stopped {
+			t.Errorf("says %q: %+v", text(r), r.Health())
 		}
 		d.fails(nil, nil)
 		time.Sleep(takeOver)
