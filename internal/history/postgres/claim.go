@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,9 +16,13 @@ type Claim struct {
 	// and the recorder only saw that the lease of the present run had expired.
 	Lock uint32
 
-	// Own is the last run of this process; 0: it has none. If it is the present run, another may begin. If another run
-	// has begun since, this process must stop.
+	// Own is the last run of this process, or its Fence; 0: it has none. If it is the present one, another may begin. If
+	// another run has begun since, this process must stop.
 	Own int64
+
+	// Seen is the greatest number of a run that this process knows. If the store has fewer runs, it was restored from
+	// an older copy.
+	Seen int64
 }
 
 // The least age of the last write of a run that may be superseded although it did not end.
@@ -26,32 +31,56 @@ const (
 	expired = 8 * time.Second // without the lock
 )
 
+// Fence takes a number for a run, without a row, so that earlier runs write nothing more: what can be read now stays the
+// end of them. Its errors are those of Begin. note is a sentence about something unusual; "": nothing is unusual.
+func Fence(ctx context.Context, o Options) (run int64, note string, err error) {
+	conn, err := o.connect(ctx)
+	if err != nil {
+		return 0, "", err
+	}
+	w := &Writer{o: o, conn: conn}
+	if err = o.migrate(ctx, conn); err == nil {
+		err = w.transact(func(db tables.Database) error {
+			s := &tables.Statements{DB: db}
+			run = w.decide(s)
+			return s.Err
+		})
+	}
+	return run, w.note, errors.Join(explained(o, err), w.shut())
+}
+
 // presentRun is the run whose number is in the row of the store.
 type presentRun struct {
 	id, pid, lock int64
 	host          string
-	over          bool          // it ended
+	begun, over   bool          // it has a row; it ended
 	age           time.Duration // of its last write
 }
 
-// number decides whether a run may begin, and returns its number. The row of the store is locked.
-func (w *Writer) number(t *tables.Tx) (id int64) {
+func (w *Writer) number(t *tables.Tx) int64 { return w.decide(&t.Statements) }
+
+// decide decides whether a run may begin, and returns its number. The row of the store is locked.
+func (w *Writer) decide(t *tables.Statements) (id int64) {
 	var p presentRun
 	var age int64
 	ctx := context.Background()
 	t.Each(ctx, "select run from store", nil, []any{&p.id}, func() {})
 	p.over = true
 	t.Each(ctx, "select host, pid, lock, ended is not null, (extract(epoch from clock_timestamp() - wrote) * 1000000)::bigint from run where id = ?", []any{p.id},
-		[]any{&p.host, &p.pid, &p.lock, &p.over, &age}, func() {})
+		[]any{&p.host, &p.pid, &p.lock, &p.over, &age}, func() { p.begun = true })
 	p.age = time.Duration(age) * time.Microsecond
 	if t.Err == nil {
 		t.Err = w.o.may(&p)
 	}
-	if c := w.o.Claim; t.Err == nil && c != nil && p.id < c.Own {
+	if c := w.o.Claim; t.Err == nil && c != nil && p.id < c.Seen {
 		w.note = fmt.Sprintf("%s was restored from an older copy: what was recorded after run %d is gone", w.o.Place(), p.id)
-		t.Each(ctx, "update store set incarnation = md5(random()::text || clock_timestamp()::text)::uuid, run = ? returning run", []any{c.Own}, []any{&id}, func() {})
+		t.Each(ctx, "update store set incarnation = md5(random()::text || clock_timestamp()::text)::uuid, run = ? returning run", []any{c.Seen}, []any{&id}, func() {})
 	}
-	t.Each(ctx, "update store set run = run + 1 returning run", nil, []any{&id}, func() {})
+	if c := w.o.Claim; c != nil && c.Own != 0 && c.Own == p.id && !p.begun && id == 0 {
+		id = p.id
+	} else {
+		t.Each(ctx, "update store set run = run + 1 returning run", nil, []any{&id}, func() {})
+	}
 	w.run = id
 	return id
 }

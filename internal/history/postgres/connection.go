@@ -44,6 +44,9 @@ func (o Options) schema() string {
 	return o.Schema
 }
 
+// Name returns the schema.
+func (o Options) Name() string { return o.schema() }
+
 // Place names the store for people, without a password: host, database and schema.
 func (o Options) Place() string {
 	c, _, err := pgwire.Parse(o.Address)

@@ -275,7 +275,7 @@ func TestARestoredStoreHasAnotherIncarnationAndLaterRuns(t *testing.T) {
 	o := stores(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL())
 	begun(t, o, 0)
 	was := asked(t, o.Address, "select incarnation from "+o.Schema+".store")
-	o.Claim = &Claim{Own: 7}
+	o.Claim = &Claim{Own: 7, Seen: 7}
 	if _, err := Begin(t.Context(), o, history.Run{}); !errors.Is(err, history.ErrBusy) {
 		t.Errorf("a run begins beside one that has begun since: %v", err)
 	}
@@ -284,5 +284,28 @@ func TestARestoredStoreHasAnotherIncarnationAndLaterRuns(t *testing.T) {
 	w := begun(t, o, m)
 	if w.Run().ID != 8 || !strings.Contains(w.Note(), "restored from an older copy") || asked(t, o.Address, "select incarnation from "+o.Schema+".store") == was {
 		t.Errorf("run %d, note %q", w.Run().ID, w.Note())
+	}
+}
+
+func TestAFenceEndsTheRunBeforeItAndIsTheNumberOfTheNext(t *testing.T) {
+	t.Parallel()
+	o := stores(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL())
+	o.Claim = &Claim{Lock: 1}
+	first := begun(t, o, 0)
+	storetest.Write(t, first, batch(0, "a"))
+	o.Claim = &Claim{Lock: 2}
+	run, _, err := Fence(t.Context(), o)
+	if err != nil || run != 2 {
+		t.Fatal(run, err)
+	}
+	if err := first.Write(batch(m, "b")); !errors.Is(err, history.ErrSuperseded) {
+		t.Errorf("behind the fence: %v", err)
+	}
+	o.Claim.Own = run
+	if second := begun(t, o, m); second.Run().ID != run {
+		t.Errorf("run %d", second.Run().ID)
+	}
+	if third := begun(t, o, m); third.Run().ID != run+1 {
+		t.Errorf("run %d", third.Run().ID)
 	}
 }
