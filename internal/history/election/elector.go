@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"coordtop/coord"
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/ground/backoff"
@@ -31,21 +29,18 @@ type Options struct {
 	Logger   *slog.Logger                          // nil: nothing is logged
 }
 
-// ErrNoDirect reports that no address for a session is set.
-var ErrNoDirect = errors.New("a recorder for a team needs a session of its own: set history.direct to the address of the server itself, without a pooler in between")
-
 const (
 	lookEvery = time.Second
 	lease     = 8 * time.Second
 	beginning = 30 * time.Second // the most that a recorder may take from the lock to its first write
+	deference = 4 * time.Second  // after the end of the session of a recorder that stands by
 	retry     = 10 * time.Second // after a refusal
 	answer    = 5 * time.Second  // bounds a statement
 )
 
 // Elector stands for election until its Run ends. Its other methods are safe for concurrent use.
 type Elector struct {
-	o      Options
-	config *pgconn.Config
+	o Options
 
 	candidate atomic.Pointer[coord.Candidate] // nil: none stands
 	refusal   trouble                         // why it cannot stand
@@ -57,18 +52,14 @@ type Elector struct {
 	wake      chan struct{}
 }
 
-// New returns an Elector, which does nothing before Run. The error wraps ErrNoDirect if there is no address.
+// New returns an Elector, which does nothing before Run. Its error is about the address.
 func New(o Options) (*Elector, error) {
-	if o.Direct == "" {
-		return nil, ErrNoDirect
-	}
-	config, _, err := pgwire.Parse(o.Direct)
-	if err != nil {
+	if _, _, err := pgwire.Parse(o.Direct); err != nil {
 		return nil, fmt.Errorf("history.direct: %w", err)
 	}
 	o.Lease = cmp.Or(o.Lease, lease)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	return &Elector{o: o, config: config, wake: make(chan struct{}, 1)}, nil
+	return &Elector{o: o, wake: make(chan struct{}, 1)}, nil
 }
 
 // lockName is the name of the election of a schema.
@@ -88,32 +79,46 @@ func (e *Elector) Run(ctx context.Context) error {
 // campaign stands for election until ctx ends. After a refusal it tries again, because a right may have been granted.
 func (e *Elector) campaign(ctx context.Context) {
 	for ctx.Err() == nil {
-		password, err := e.password(ctx)
+		password, err := e.o.password(ctx)
 		if err == nil {
 			err = e.stand(ctx, password)
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		e.refusal.set(e.o.Logger, err)
-		_ = backoff.Sleep(ctx, retry) // the loop checks ctx
+		switch {
+		case !errors.Is(err, errSessionEnded):
+			e.refusal.set(e.o.Logger, err)
+			_ = backoff.Sleep(ctx, retry) // the loop checks ctx
+		case e.run.Load() == 0: // the present recorder comes first, because only it knows what happened meanwhile
+			_ = backoff.Sleep(ctx, deference)
+		}
 	}
 }
 
-func (e *Elector) password(ctx context.Context) (string, error) {
-	if e.o.Password == nil {
+func (o Options) password(ctx context.Context) (string, error) {
+	if o.Password == nil {
 		return "", nil
 	}
-	return e.o.Password(ctx)
+	return o.Password(ctx)
 }
 
-// stand campaigns with a password, until ctx ends or the server refuses.
+// errSessionEnded reports that the session of a candidate has ended, for example because the server restarts.
+var errSessionEnded = errors.New("the session has ended")
+
+// stand campaigns with a password, until ctx or its session ends, or the server refuses.
 func (e *Elector) stand(ctx context.Context, password string) error {
 	d, err := pgcoord.New(e.o.Direct, pgcoord.Options{Override: pgcoord.Override{Password: password}})
 	if err != nil {
 		return err
 	}
-	c := coord.NewCandidate(d, coord.SessionOptions{Description: e.o.Name, Log: e.o.Logger, Retry: coord.Backoff{Max: 2 * time.Second}}, lockName(e.o.Schema), coord.LeadOptions{
+	standing, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	c := coord.NewCandidate(d, coord.SessionOptions{Description: e.o.Name, Log: e.o.Logger, Retry: coord.Backoff{Max: 2 * time.Second}, OnState: func(s coord.StateChange) {
+		if s.State == coord.StateEnded && !errors.Is(s.Err, coord.ErrRefused) {
+			end(errSessionEnded)
+		}
+	}}, lockName(e.o.Schema), coord.LeadOptions{
 		OnElected: func(context.Context, *coord.Term) error {
 			e.refusal.set(e.o.Logger, nil)
 			spawn.Wake(e.wake)
@@ -121,9 +126,15 @@ func (e *Elector) stand(ctx context.Context, password string) error {
 		},
 	})
 	e.candidate.Store(c)
-	err = c.Run(ctx)
+	err = c.Run(standing)
 	e.candidate.Store(nil)
-	return errors.Join(err, d.Close(context.WithoutCancel(ctx)))
+	if cause := context.Cause(standing); cause != nil {
+		err = cause
+	}
+	if err := d.Close(context.WithoutCancel(ctx)); err != nil {
+		e.o.Logger.Warn("election of the recorder", "err", err)
+	}
+	return err
 }
 
 // trouble is the reason why something does not work; nil: it works.

@@ -153,9 +153,19 @@ func TestARecorderOfAnotherRoleIsReplacedByItsLease(t *testing.T) {
 	}
 }
 
-func TestWithoutADirectAddressNobodyStands(t *testing.T) {
+func TestTheRecorderComesFirstAfterARestart(t *testing.T) {
 	t.Parallel()
-	if _, err := New(Options{}); !errors.Is(err, ErrNoDirect) {
+	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	first := stands(t, server.URL(), "first")
+	w := first.begin()
+	second := stands(t, server.URL(), "second")
+	second.await("the second stands by", func(p *Present) bool { return len(p.Standby) == 1 })
+	if err := server.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second.await("the first leads again", func(p *Present) bool { return p.Leader.Name == "first" && len(p.Standby) == 1 })
+	_ = write(w) // its connection has ended
+	if err := write(w); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -56,8 +56,8 @@ const locked = `l.locktype = 'advisory' and l.objsubid = 1 and l.database = (sel
 // Codes of the server: there is no store, or one of an older version.
 var noStore = []string{"3F000", "42P01", "42703"}
 
-// Look reads the present run of a schema, and who stands for election.
-func Look(ctx context.Context, conn *pgwire.Conn, schema string) (*Present, error) {
+// look reads the present run of a schema, and who stands for election.
+func look(ctx context.Context, conn *pgwire.Conn, schema string) (*Present, error) {
 	ctx, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
 	p := &Present{}
@@ -111,7 +111,7 @@ func (e *Elector) watch(ctx context.Context) {
 	for pause := (backoff.Policy{Min: lookEvery, Max: 4 * lookEvery}).Start(); ctx.Err() == nil; {
 		var err error
 		if conn == nil {
-			conn, err = e.connect(ctx)
+			conn, err = e.o.connect(ctx)
 		}
 		if err == nil {
 			if err = w.step(ctx, conn); err != nil && conn.Closed() {
@@ -131,12 +131,25 @@ func (e *Elector) watch(ctx context.Context) {
 	}
 }
 
-func (e *Elector) connect(ctx context.Context) (*pgwire.Conn, error) {
-	password, err := e.password(ctx)
+// Ask connects and looks once.
+func Ask(ctx context.Context, o Options) (*Present, error) {
+	conn, err := o.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	config := e.config.Copy()
+	defer conn.Close()
+	return look(ctx, conn, o.Schema)
+}
+
+func (o Options) connect(ctx context.Context) (*pgwire.Conn, error) {
+	config, _, err := pgwire.Parse(o.Direct)
+	if err != nil {
+		return nil, err
+	}
+	password, err := o.password(ctx)
+	if err != nil {
+		return nil, err
+	}
 	pgwire.Override{Password: password}.Apply(config)
 	config.RuntimeParams["application_name"] = "coordtop election"
 	ctx, cancel := context.WithTimeout(ctx, answer)
@@ -156,7 +169,7 @@ type watcher struct {
 
 // step looks once, and acts.
 func (w *watcher) step(ctx context.Context, conn *pgwire.Conn) error {
-	p, err := Look(ctx, conn, w.o.Schema)
+	p, err := look(ctx, conn, w.o.Schema)
 	if err != nil {
 		return err
 	}
