@@ -87,6 +87,7 @@ stories: deps build ## play incidents and their near twins on real servers, and 
 
 kills: deps ## kill a recorder 100 times on a recording of 0, 20 and 200 MB, and look at what is missing (half an hour)
 	COORDTOP_TEST_KILLS=100 COORDTOP_TEST_KILL_SIZES="0 20 200" $(GO) test -count=1 -v -timeout 60m -run TestARecorderKilledAtAny ./internal/app
+	COORDTOP_TEST_CHAOS=100 $(GO) test -count=1 -v -timeout 60m -run TestSeveralRecordersOfOneStore ./internal/app
 
 # What is built only elsewhere is some hundred lines: they, and all that uses them, are checked as the
 # compiler does, without translating all that they import. Memory is spent to save time.

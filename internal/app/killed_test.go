@@ -38,7 +38,7 @@ type taken struct {
 	sent, answered time.Time
 }
 
-// turns has the owners of keys change 500 times a second.
+// turns has the owners of keys change.
 type turns struct {
 	mu  sync.Mutex
 	all map[string][]taken
@@ -48,8 +48,8 @@ const turnKeys = 50
 
 func turnKey(n int) string { return fmt.Sprintf("app:leader:%d", n%turnKeys) }
 
-func (l *turns) run(ctx context.Context, c *redis.Client) {
-	ticker := time.NewTicker(2 * time.Millisecond)
+func (l *turns) run(ctx context.Context, c *redis.Client, every time.Duration) {
+	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for n := 0; ctx.Err() == nil; n++ {
 		now := taken{owner: fmt.Sprintf("host-%d:1", n), sent: time.Now()}
@@ -94,7 +94,7 @@ func TestARecorderKilledAtAnyInstantHasAllButTheLastHalfSecond(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			l := &turns{all: map[string][]taken{}}
 			var running sync.WaitGroup
-			running.Go(func() { l.run(ctx, c) })
+			running.Go(func() { l.run(ctx, c, 2*time.Millisecond) })
 			defer running.Wait()
 			defer cancel()
 			for len(l.of(turnKey(turnKeys-1), time.Time{}, time.Now())) == 0 {

@@ -71,7 +71,7 @@ func (l *findings) look() *notify.Look {
 		}
 	}
 	l.acts = l.acts[max(len(l.acts)-mostActs, 0):]
-	if !l.r.Active() {
+	if !l.r.Active() || l.r.turn != nil && !l.r.turn.only() {
 		return nil
 	}
 	st, now := l.hub.State(), time.Now()

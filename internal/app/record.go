@@ -17,7 +17,6 @@ import (
 
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
-	"coordtop/internal/ground/backoff"
 	"coordtop/internal/ground/format"
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
@@ -46,6 +45,7 @@ type recording struct {
 	earlier []sources.Event // recorded before the start, as far as the board keeps them
 	forgot  string          // the warning if the recording could not be read; "": it could
 	reader  pastReader      // of the place; nil: nothing is recorded
+	turn    *turn           // in which this process records for a team; nil: it does not
 	*record.Recorder
 	forwarder *record.Forwarder // copies to the store of a team; nil: there is none
 	notifier  *notify.Notifier  // nil: nobody is told
@@ -255,6 +255,9 @@ func (p *program) record(ctx context.Context, args []string, listen *listening) 
 	if place.Path == "" {
 		return usagef("there is no place for the recording: set history.file, and history.off to false, or $HOME")
 	}
+	if place.team != nil {
+		return p.recordForTeam(ctx, c, place, listen)
+	}
 	if err := listen.open(ctx); err != nil {
 		return err
 	}
@@ -263,30 +266,13 @@ func (p *program) record(ctx context.Context, args []string, listen *listening) 
 	r.records = true
 	defer r.close()
 	p.settings.lasts = true
-	return p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
-		r.run(inner, hub, beside)
-		r.follow(inner, p.auditLog(), hub, beside)
-		r.notify(inner, p, hub, beside)
-		listen.serve(inner, p, hub, r, r.Recorder, beside)
-		for said, told := "", ""; ; {
-			text := r.recordingText()
-			if text != said && text != "" {
-				said = text
-				fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", text)
-			}
-			if text = r.notifier.Trouble(); text != told {
-				told = text
-				fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", cmp.Or(text, "all notifications are delivered again"))
-			}
-			if backoff.Sleep(inner, time.Second) == nil {
-				continue
-			}
-			if ctx.Err() != nil && errors.Is(context.Cause(inner), context.Cause(ctx)) {
-				return nil // asked to end
-			}
-			return context.Cause(inner)
-		}
+	err = p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
+		return p.recordHub(inner, r, hub, listen, beside)
 	})
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return nil // asked to end
+	}
+	return err
 }
 
 // exportRecording writes a part of the recording to a file.

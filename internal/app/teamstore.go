@@ -70,7 +70,7 @@ func (st *settings) placeOf(h config.History, folder string) place {
 
 // begin begins a run of the file.
 func (r *recording) begin(ctx context.Context) (record.Output, error) {
-	host, _ := os.Hostname() // without a name only the process id tells the run
+	host, _ := recorderName()
 	now := time.Now()
 	w, err := sqlite.Begin(ctx, r.place.Options, history.Run{Span: history.Span{From: now, To: now}, Host: host, PID: os.Getpid(), Version: version(), Title: r.config.Title, TitleColor: r.config.Color})
 	if err != nil {
@@ -111,21 +111,18 @@ func (r *recording) runTeam(ctx context.Context, hub *sources.Hub, beside *watch
 	}})
 	r.forwarder = record.NewForwarder(record.ForwardOptions{From: spool, Wake: wake, Done: done, Logger: r.logger,
 		Begin: func(ctx context.Context, run history.Run) (record.Output, error) {
-			w, err := postgres.Begin(ctx, *r.place.team, run)
-			if err != nil {
-				return nil, err
-			}
-			return w, nil
+			return r.turn.begin(ctx, run)
 		},
 		Last: func(ctx context.Context) (last time.Time, err error) {
 			runs, err := r.reader.Runs(ctx)
-			if errors.Is(err, history.ErrNothing) {
+			if errors.Is(err, history.ErrNothing) || err == nil && len(runs) == 0 {
 				return last, nil
 			}
-			for _, run := range runs {
-				last = run.To
+			waiting, err2 := spool.Runs(ctx)
+			if err = errors.Join(err, err2); err != nil {
+				return last, err
 			}
-			return last, err
+			return r.turn.from(runs[len(runs)-1], waiting, r.began), nil
 		},
 	})
 	beside.run(ctx, func() error {
@@ -133,8 +130,15 @@ func (r *recording) runTeam(ctx context.Context, hub *sources.Hub, beside *watch
 		return r.Recorder.Run(ctx)
 	})
 	beside.run(ctx, func() error {
+		draining, stop := context.WithCancel(context.WithoutCancel(ctx))
+		defer stop()
 		_, err := spawn.Within(ctx, drainWithin, func() (struct{}, error) {
-			return struct{}{}, r.forwarder.Run(context.WithoutCancel(ctx)) // done ends it
+			defer spawn.OnDone(ctx, func() {
+				if errors.Is(context.Cause(ctx), history.ErrSuperseded) {
+					stop()
+				}
+			})()
+			return struct{}{}, r.forwarder.Run(draining) // done ends it
 		})
 		if ctx.Err() != nil { // what the store did not take is copied at the next start
 			err = nil

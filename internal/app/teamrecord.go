@@ -1,0 +1,249 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"coordtop/internal/config"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/history"
+	"coordtop/internal/history/election"
+	"coordtop/internal/history/postgres"
+	"coordtop/internal/history/record"
+	"coordtop/sources"
+)
+
+// team is the part of this process in the recording of a team: it stands by, or it records.
+type team struct {
+	p       *program
+	elector *election.Elector
+	place   place
+	listen  *listening
+	seen    atomic.Int64 // the last run of this process; 0: none
+}
+
+// turn is the time in which a process records for its team. begin and the Writes that follow are called by one
+// goroutine, which may end after the turn.
+type turn struct {
+	*team
+	over  context.CancelCauseFunc // ends the turn
+	own   atomic.Int64            // its last run
+	wrote atomic.Int64            // Unix time of the last write, in nanoseconds; 0: none
+}
+
+const (
+	proved  = 5 * time.Second  // how long after a write this process may still be the only recorder
+	again   = 10 * time.Second // after a store could not be written to
+	maxHost = 24               // letters of the name of a host that others see
+)
+
+// recorderName is the name of this process, as others see it.
+func recorderName() (host, name string) {
+	host, _ = os.Hostname() // without a name only the process id tells the run
+	short := host
+	if len(short) > maxHost {
+		short = short[:maxHost]
+	}
+	return host, fmt.Sprintf("%s %d", short, os.Getpid())
+}
+
+// electionOf returns the election of the recorder of a store. name is that of this process.
+func (p *program) electionOf(c config.Config, name string) election.Options {
+	store := p.settings.placeOf(c.History, "").team
+	return election.Options{Direct: cmp.Or(c.History.Direct, c.History.URL), Password: store.Password, Schema: store.Name(), Name: name, Logger: p.logger()}
+}
+
+// recordForTeam stands for election as the recorder of the store, and records while it is elected.
+func (p *program) recordForTeam(ctx context.Context, c config.Config, place place, listen *listening) error {
+	_, name := recorderName()
+	elector, err := election.New(p.electionOf(c, name))
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stand := &watched{cancel: func(error) { cancel() }}
+	stand.run(ctx, func() error { return elector.Run(ctx) })
+	t := &team{p: p, elector: elector, place: place, listen: listen}
+	for err == nil {
+		if err = t.standBy(ctx, c); err == nil {
+			err = t.record(ctx, c)
+		}
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = nil // asked to end
+	}
+	cancel()
+	return errors.Join(err, stand.wait())
+}
+
+func (t *team) say(text string) { fmt.Fprintf(t.p.env.Stderr, "coordtop: %s\n", text) }
+
+// standBy returns when this process may record.
+func (t *team) standBy(ctx context.Context, c config.Config) error {
+	if err := t.listen.open(ctx); err != nil {
+		return err
+	}
+	defer t.listen.close()
+	waiting, done := context.WithCancel(ctx)
+	defer done()
+	hub := sources.NewHub(waiting, sources.HubOptions{}) // it has no sources
+	defer hub.Close()
+	beside := &watched{cancel: func(error) { done() }}
+	c.Objectives = nil // it knows nothing about them
+	t.listen.serve(waiting, t.p, hub, &recording{config: c}, record.New(record.Options{Hub: hub}), beside)
+	beside.run(waiting, func() error {
+		for said := ""; backoff.Sleep(waiting, time.Second) == nil; {
+			if text := t.waiting(); text != said {
+				said = text
+				t.say(text)
+			}
+		}
+		return nil
+	})
+	err := t.elector.Await(ctx)
+	done()
+	return errors.Join(err, beside.wait())
+}
+
+// waiting returns a sentence about why this process does not record.
+func (t *team) waiting() string {
+	if text := t.elector.Trouble(); text != "" {
+		return "cannot stand by as a recorder: " + text
+	}
+	switch n := t.elector.Present(); {
+	case n == nil:
+		return "connecting to " + t.place.team.Place()
+	case !n.Recording():
+		return "standing by: nobody records into " + t.place.team.Place() + " at present"
+	default:
+		return fmt.Sprintf("standing by: process %d on %s records into %s", n.PID, n.Host, t.place.team.Place())
+	}
+}
+
+// record observes and records until another recorder has taken over, or nothing can be written from the start.
+func (t *team) record(ctx context.Context, c config.Config) error {
+	run, note, err := postgres.Fence(ctx, t.claim(0))
+	if err != nil {
+		return t.resign(ctx, err)
+	}
+	if note != "" {
+		t.say(note)
+	}
+	t.seen.Store(run)
+	t.elector.Records(run)
+	defer t.elector.Records(0)
+	if err := t.listen.open(ctx); err != nil {
+		return err
+	}
+	defer t.listen.close()
+	observing, over := context.WithCancelCause(ctx)
+	defer over(nil)
+	r := t.p.settings.recordingAt(c, t.place, t.p.logger())
+	r.turn, r.records = &turn{team: t, over: over}, true
+	r.turn.own.Store(run)
+	defer r.close()
+	err = t.p.observeWith(observing, c, r.options(observing), func(inner context.Context, hub *sources.Hub, beside *watched) error {
+		return t.p.recordHub(inner, r, hub, t.listen, beside)
+	})
+	cause := context.Cause(observing)
+	if cause == nil || ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	return t.resign(ctx, cause)
+}
+
+// claim returns the store with the claim of this process, which wrote the run own last; 0: none.
+func (t *team) claim(own int64) postgres.Options {
+	o := *t.place.team
+	o.Claim = &postgres.Claim{Lock: t.elector.Lock(), Own: own, Seen: t.seen.Load()}
+	return o
+}
+
+// resign says why this process does not record, and lets others lead.
+func (t *team) resign(ctx context.Context, cause error) error {
+	t.say(cause.Error())
+	t.elector.Resign(context.WithoutCancel(ctx))
+	switch {
+	case errors.Is(cause, history.ErrSuperseded):
+		return nil
+	case errors.Is(cause, history.ErrBusy):
+		return backoff.Sleep(ctx, time.Second)
+	}
+	return backoff.Sleep(ctx, again)
+}
+
+// begin begins a run, see record.ForwardOptions.
+func (t *turn) begin(ctx context.Context, run history.Run) (record.Output, error) {
+	w, err := postgres.Begin(ctx, t.claim(t.own.Load()), run)
+	if err != nil {
+		if errors.Is(err, history.ErrSuperseded) {
+			t.over(err)
+		}
+		return nil, err
+	}
+	run = w.Run()
+	t.own.Store(run.ID)
+	t.seen.Store(run.ID)
+	t.elector.Records(run.ID)
+	return &fenced{w, t}, nil
+}
+
+// only reports whether this process is surely the only recorder.
+func (t *turn) only() bool { return time.Since(time.Unix(0, t.wrote.Load())) < proved }
+
+// from returns the time from which on the spool is copied. What was recorded before another recorder has taken over is
+// not copied, whatever the clocks say.
+func (t *turn) from(last history.Run, spool []history.Run, began time.Time) time.Time {
+	if last.ID == t.own.Load() || slices.ContainsFunc(spool, func(run history.Run) bool { return run.Host == last.Host && run.PID == last.PID }) {
+		return last.To
+	}
+	return began
+}
+
+// fenced is a run of an elected recorder.
+type fenced struct {
+	*postgres.Writer
+	t *turn
+}
+
+// Write stores b, see record.Output. If another recorder has taken over, it ends the observation.
+func (f *fenced) Write(b *history.Batch) error {
+	err := f.Writer.Write(b)
+	switch {
+	case err == nil:
+		f.t.wrote.Store(time.Now().UnixNano())
+	case errors.Is(err, history.ErrSuperseded):
+		f.t.elector.Refused(b.Count)
+		f.t.over(err)
+	}
+	return err
+}
+
+// recordHub records and notifies until ctx ends, and returns the cause.
+func (p *program) recordHub(ctx context.Context, r *recording, hub *sources.Hub, listen *listening, beside *watched) error {
+	r.run(ctx, hub, beside)
+	r.follow(ctx, p.auditLog(), hub, beside)
+	r.notify(ctx, p, hub, beside)
+	listen.serve(ctx, p, hub, r, r.Recorder, beside)
+	for said, told := "", ""; ; {
+		text := r.recordingText()
+		if text != said && text != "" {
+			said = text
+			fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", text)
+		}
+		if text = r.notifier.Trouble(); text != told {
+			told = text
+			fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", cmp.Or(text, "all notifications are delivered again"))
+		}
+		if backoff.Sleep(ctx, time.Second) != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
