@@ -14,6 +14,9 @@ var drillDoc string
 //go:embed jsonobjectives.go
 var objectivesDoc string
 
+//go:embed jsonrecorder.go
+var recorderDoc string
+
 // Part names a part of the documentation of the JSON by the words that it begins with.
 type Part string
 
@@ -33,6 +36,7 @@ const (
 	OfDrill     Part = "Drill prints "
 	OfNotice    Part = "A notification is "
 	OfSlo       Part = "Slo prints "
+	OfRecorder  Part = "Recorder prints "
 )
 
 // JSONHelp returns the documentation of the JSON for people, from the package's own comments: two copies
@@ -40,7 +44,7 @@ const (
 func JSONHelp(part Part) string {
 	_, text, _ := strings.Cut(doc, "// # JSON\n")
 	text, _, _ = strings.Cut(text, "package headless")
-	for _, source := range []string{drillDoc, objectivesDoc} { // the comment of the first type
+	for _, source := range []string{drillDoc, objectivesDoc, recorderDoc} { // the comment of the first type
 		_, table, _ := strings.Cut(source, "\n)\n")
 		table, _, _ = strings.Cut(table, "type ")
 		text += table
@@ -49,7 +53,7 @@ func JSONHelp(part Part) string {
 	wanted := true
 	for line := range strings.Lines(text) {
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "//"), " ")
-		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfProvision, OfHistory, OfWhy, OfOwners, OfDrill, OfSlo, OfNotice} {
+		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfProvision, OfHistory, OfWhy, OfOwners, OfDrill, OfSlo, OfRecorder, OfNotice} {
 			if strings.HasPrefix(line, string(p)) {
 				wanted = part == "" || part == p
 			}
