@@ -102,7 +102,7 @@ const drainWithin = 4 * time.Second
 func (r *recording) runTeam(ctx context.Context, hub *sources.Hub, beside *watched) {
 	wake, done := make(chan struct{}, 1), make(chan struct{})
 	spool := sqlite.NewReader(r.place.Path)
-	r.Recorder = record.New(record.Options{Hub: hub, Inputs: r.inputs, WithoutData: r.without, Logger: r.logger, Note: r.forgot, Begin: func(ctx context.Context) (record.Output, error) {
+	r.Recorder = record.New(record.Options{Followed: true, Hub: hub, Inputs: r.inputs, WithoutData: r.without, Logger: r.logger, Note: r.forgot, Begin: func(ctx context.Context) (record.Output, error) {
 		w, err := r.begin(ctx)
 		if err != nil {
 			return nil, err

@@ -41,11 +41,16 @@ type Options struct {
 	WithoutData func(source string) bool // see tape.EncoderOptions
 	Logger      *slog.Logger             // nil: nothing is logged
 	Note        string                   // a sentence about something unusual from the start on; "": nothing is unusual
+	Followed    bool                     // boards show the present from the recording, so it is written sooner
 }
 
 const (
-	every     = 300 * time.Millisecond  // well below half a second, the most that may be lost if the recorder is killed
-	soonest   = 150 * time.Millisecond  // after the first Input after a pause, so that the resulting State is there
+	every   = 300 * time.Millisecond // well below half a second, the most that may be lost if the recorder is killed
+	soonest = 150 * time.Millisecond // after the first Input after a pause, so that the resulting State is there
+
+	followedEvery   = 100 * time.Millisecond // with Options.Followed
+	followedSoonest = 40 * time.Millisecond
+
 	idleEvery = 1100 * time.Millisecond // while nothing happens; a source reports each second that it is alive
 	retry     = 10 * time.Second
 	takeOver  = 2 * time.Second // while another process records
@@ -143,7 +148,11 @@ func (r *Recorder) await(ctx context.Context, began time.Time) {
 	case <-ctx.Done():
 	case <-time.After(pause):
 	case <-r.o.Inputs.Wake():
-		_ = backoff.Sleep(ctx, max(every-time.Since(began), soonest)) // the loop checks ctx
+		least, first := every, soonest
+		if r.o.Followed {
+			least, first = followedEvery, followedSoonest
+		}
+		_ = backoff.Sleep(ctx, max(least-time.Since(began), first)) // the loop checks ctx
 	}
 }
 
