@@ -17,6 +17,7 @@ import (
 	"coordtop/internal/ground/format"
 	"coordtop/internal/headless"
 	"coordtop/internal/history/follow"
+	"coordtop/internal/history/postgres"
 	"coordtop/internal/operate"
 	"coordtop/sources"
 	"coordtop/ui"
@@ -58,7 +59,14 @@ func (p *program) followRecorder(ctx context.Context, c config.Config, name stri
 		return nil, err
 	}
 	f := &followed{store: place.open(), stop: func() {}}
-	f.Follower = follow.New(ctx, follow.Options{Log: f.store})
+	o := follow.Options{Log: f.store}
+	if place.team != nil {
+		direct := *place.team
+		direct.Address = cmp.Or(c.History.Direct, direct.Address)
+		listener := postgres.Listen(ctx, direct)
+		o.Written, f.stop = listener.Written, listener.Close
+	}
+	f.Follower = follow.New(ctx, o)
 	if err := f.Ready(ctx); err != nil {
 		f.close()
 		return nil, fmt.Errorf("following the recorder %s: %w", format.Clean(name, 100), unread(err))

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"coordtop/internal/localserver"
 )
 
@@ -113,5 +115,73 @@ func TestARecorderThatWroteNothingCannotBeFollowed(t *testing.T) {
 	w.write(t, configFile, "sources: [{url: \"redis://127.0.0.1:1/0\"}]\n")
 	if code := w.main(t.Context(), "get", "--from", "here"); code != 1 || !strings.Contains(w.stderr.String(), "following the recorder here") {
 		t.Errorf("exit code %d, %s", code, w.stderr)
+	}
+}
+
+// TestABoardOnTheStoreOfATeamCostsTheWatchedServerNothing counts the sessions of a watched Postgres while commands follow
+// its recorder.
+func TestABoardOnTheStoreOfATeamCostsTheWatchedServerNothing(t *testing.T) {
+	t.Parallel()
+	watched := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	store := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	conn, err := pgx.Connect(t.Context(), watched.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	own := func(owner string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), "set application_name to '"+owner+"'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own("host-1")
+	if _, err := conn.Exec(t.Context(), "select pg_advisory_lock(4242)"); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	w.write(t, configFile, "history: {url: \""+store.URL()+"\"}\nteam: all\nsources: [{name: ledger, url: \""+watched.URL()+"\", watch: [{election: \"4242\"}]}]\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan int, 1)
+	go func() { done <- w.main(ctx, "record") }() // received below
+	w.stderr.await(t, func(s string) bool { return strings.Contains(s, "recording into postgres://") })
+	run := func(args ...string) (code int, out, diag string) {
+		one := newWorld(t)
+		one.home = w.home
+		code = one.main(t.Context(), args...)
+		return code, one.stdout.String(), one.stderr.String()
+	}
+	for out := ""; !strings.Contains(out, "host-1"); {
+		_, out, _ = run("get")
+	}
+	sessions := func() (n int) {
+		t.Helper()
+		err := conn.QueryRow(t.Context(), "select sessions from pg_stat_database where datname = current_database()").Scan(&n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := sessions()
+	watch := newWorld(t)
+	watch.home = w.home
+	watching, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan int, 1)
+	go func() { ended <- watch.main(watching, "watch") }() // received below
+	watch.stdout.await(t, func(s string) bool { return strings.Contains(s, "host-1") })
+	for _, args := range [][]string{{"get"}, {"why"}, {"owners"}, {"wait", "ledger/4242", "--for", "led"}} {
+		if code, out, diag := run(args...); code != 0 {
+			t.Errorf("%v: exit code %d, %s%s", args, code, out, diag)
+		}
+	}
+	if n := sessions() - before; n != 0 {
+		t.Errorf("%d sessions for five commands that ask no server", n)
+	}
+	cancel()
+	stop()
+	if a, b := <-done, <-ended; a != 0 || b != 0 {
+		t.Errorf("exit codes %d and %d: %s%s", a, b, w.stderr, watch.stderr)
 	}
 }
