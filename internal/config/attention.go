@@ -47,11 +47,7 @@ func (v *validator) runbooks(list map[string]string) map[diagnose.Pattern]string
 
 // objectives reads the objectives, each for the names that fit a pattern.
 func (v *validator) objectives(list map[string]string, h *History) (all []objective.Objective) {
-	inOrder := func(a, b string) int {
-		x, y := v.at[join("objectives", a)], v.at[join("objectives", b)]
-		return cmp.Or(x.line-y.line, x.column-y.column)
-	}
-	for _, pattern := range slices.SortedFunc(maps.Keys(list), inOrder) {
+	for _, pattern := range slices.Sorted(maps.Keys(list)) {
 		path := join("objectives", pattern)
 		o, err := objective.Parse(pattern, list[pattern])
 		switch keep := cmp.Or(h.Keep, history.UsualKeep); {

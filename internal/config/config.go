@@ -24,7 +24,7 @@ type Config struct {
 	Keys     map[string][]string // keys of the board, by action; the board checks whether the actions exist
 
 	Runbooks   map[diagnose.Pattern]string // URLs, http or https
-	Objectives []objective.Objective       // in the order of the file
+	Objectives []objective.Objective       // by pattern
 	Alert      string                      // how the terminal calls for a person, one of Alerts; "": off
 	Notify     []Notify                    // whom to tell what is found
 	Thresholds sources.Thresholds          // above these something counts as late, lost or a problem

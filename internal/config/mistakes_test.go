@@ -96,8 +96,8 @@ objectives:
 		t.Errorf("too much is said:\n%s", err)
 	}
 	c, err := parse(t, []byte("sources: [{url: redis://a}]\nobjectives: {z: 99 % led over 30 days, a: 50 % owned over 1h}\n"), "/etc/c.yaml", noEnv)
-	if err != nil || len(c.Objectives) != 2 || c.Objectives[0].Pattern != "z" {
-		t.Errorf("%+v, %v: not in the order of the file", c.Objectives, err)
+	if err != nil || len(c.Objectives) != 2 || c.Objectives[1].Pattern != "z" {
+		t.Errorf("%+v, %v", c.Objectives, err)
 	}
 	if _, err := parse(t, []byte("sources: [{url: redis://a}]\nhistory: {off: true}\nobjectives: {z: 99 % led over 1h}\n"), "/etc/c.yaml", noEnv); err == nil || !strings.Contains(err.Error(), "take history.off out") {
 		t.Errorf("without a recording: %v", err)
