@@ -1,0 +1,131 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/internal/history/historytest"
+	"coordtop/internal/history/sqlite"
+	"coordtop/internal/history/storetest"
+	"coordtop/sources"
+)
+
+// forgetful is a spool that drops all before an instant after some pieces were read.
+type forgetful struct {
+	history.Log
+	dropped time.Time
+	left    int // pieces that are read before
+}
+
+func (f *forgetful) Cursor(ctx context.Context, run int64, at time.Time) (history.Cursor, error) {
+	if f.left <= 0 {
+		at = sources.Later(at, f.dropped)
+	}
+	c, err := f.Log.Cursor(ctx, run, at)
+	return forgetfulCursor{c, f, f.left > 0}, err
+}
+
+type forgetfulCursor struct {
+	history.Cursor
+	f     *forgetful
+	early bool
+}
+
+func (c forgetfulCursor) Next(ctx context.Context) (history.Piece, error) {
+	if c.f.left--; c.early && c.f.left <= 0 {
+		return history.Piece{}, history.ErrDropped
+	}
+	return c.Cursor.Next(ctx)
+}
+
+// failing is an Output that fails at first, now and then.
+type failing struct {
+	Output
+	n *int
+}
+
+func (o failing) Write(b *history.Batch) error {
+	if *o.n++; *o.n%500 == 1 {
+		return errors.New("a store that is away")
+	}
+	return o.Output.Write(b)
+}
+
+func TestWhatTheSpoolDroppedIsAHoleOfTheStore(t *testing.T) {
+	t.Parallel()
+	var hour *historytest.Log
+	synctest.Test(t, func(t *testing.T) { hour = historytest.Hour(t, nil, nil) })
+	hour.Group = 40
+	path := filepath.Join(t.TempDir(), "store.db")
+	store := sqlite.NewReader(path)
+	defer closed(t, store)
+	runs, err := hour.Runs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	noon := runs[0].From
+	spool := &forgetful{Log: hour, dropped: noon.Add(20 * time.Minute), left: 3}
+	failures := 0
+	f := NewForwarder(ForwardOptions{From: spool,
+		Begin: func(ctx context.Context, run history.Run) (Output, error) {
+			w, err := sqlite.Begin(ctx, sqlite.Options{Path: path, Limits: sqlite.Limits{Keep: 100 * 365 * 24 * time.Hour}}, run)
+			if err != nil {
+				return nil, err
+			}
+			return failing{w, &failures}, nil
+		},
+		Last: func(ctx context.Context) (last time.Time, err error) {
+			runs, err := store.Runs(ctx)
+			for _, run := range runs {
+				last = run.To
+			}
+			return last, nil //nolint:nilerr // there is no file yet
+		},
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- f.Run(ctx) }()
+	whole := func() bool {
+		got, _ := store.Runs(t.Context())
+		return len(got) > 0 && !got[len(got)-1].To.Before(runs[len(runs)-1].To) && !got[len(got)-1].Live
+	}
+	for late := time.After(30 * time.Second); !whole(); {
+		select {
+		case <-late:
+			text, _ := f.Status()
+			got, _ := store.Runs(t.Context())
+			t.Fatalf("the store has %+v of %+v: %s", got, runs, text)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	got, err := store.Runs(t.Context())
+	if err != nil || len(got) != len(runs)+1 || !got[1].From.After(got[0].To) || got[1].From.After(spool.dropped) {
+		t.Fatalf("runs %+v, %v: want one more than %+v, with a hole before its second", got, err, runs)
+	}
+	var want []history.Event
+	all, _ := hour.Events(t.Context(), noon.Add(48*time.Hour), 10_000, 0, history.EventFilter{})
+	for _, e := range all {
+		if !e.At.After(got[0].To) || e.At.After(got[1].From) {
+			want = append(want, e)
+		}
+	}
+	events, err := store.Events(t.Context(), noon.Add(48*time.Hour), 10_000, 0, history.EventFilter{})
+	for i := range events {
+		events[i].Run = 0
+	}
+	for i := range want {
+		want[i].Run, want[i].Mono = 0, 0
+	}
+	if err != nil || len(want) == 0 || !storetest.Equal(events, want) {
+		t.Errorf("%d events, %v; want the %d outside the hole from %v to %v", len(events), err, len(want), got[0].To.Sub(noon), got[1].From.Sub(noon))
+	}
+}
