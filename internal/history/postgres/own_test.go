@@ -309,3 +309,47 @@ func TestAFenceEndsTheRunBeforeItAndIsTheNumberOfTheNext(t *testing.T) {
 		t.Errorf("run %d", third.Run().ID)
 	}
 }
+func TestTablesAreMadeOnceByManyAtOnce(t *testing.T) {
+	t.Parallel()
+	o := stores(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL())
+	begun := make(chan error)
+	const many = 6
+	for i := range uint32(many) {
+		go func() {
+			o := o
+			o.Claim = &Claim{Lock: i + 1}
+			w, err := Begin(t.Context(), o, history.Run{Span: storetest.Span(0, 0)})
+			if err == nil {
+				err = w.Close()
+			}
+			begun <- err
+		}()
+	}
+	could := 0
+	for range many {
+		switch err := <-begun; {
+		case err == nil:
+			could++
+		case !errors.Is(err, history.ErrBusy):
+			t.Error(err)
+		}
+	}
+	if runs, err := NewReader(o).Runs(t.Context()); err != nil || could == 0 || len(runs) != could {
+		t.Errorf("%d could begin: runs %+v, %v", could, runs, err)
+	}
+}
+
+// TestAHalfMadeSchemaIsNone lets the last statement of the schema fail.
+func TestAHalfMadeSchemaIsNone(t *testing.T) {
+	t.Parallel()
+	o := stores(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL())
+	asked(t, o.Address, fmt.Sprintf("create schema %s; create view %[1]s.actions as select 1", o.Schema))
+	if _, err := Begin(t.Context(), o, history.Run{Span: storetest.Span(0, 0)}); err == nil {
+		t.Error("a schema with a foreign view is used")
+	}
+	if got := asked(t, o.Address, fmt.Sprintf("select count(*) from pg_class where relnamespace = '%s'::regnamespace", o.Schema)); got != "1" {
+		t.Errorf("%s objects are left, want the one of somebody else", got)
+	}
+	asked(t, o.Address, fmt.Sprintf("drop view %s.actions", o.Schema))
+	begun(t, o, 0)
+}
