@@ -123,6 +123,9 @@ func rollback(conn *pgconn.PgConn) {
 	}
 }
 
+// others is for tables that somebody has changed.
+const others = "its tables or rows are not as coordtop makes them: restore them, or set history.group to a new name"
+
 // Codes of the server that have a sentence of their own.
 var sentences = map[string]string{
 	"28P01": "the password is wrong: set history.password_env to a variable that has it",
@@ -132,6 +135,10 @@ var sentences = map[string]string{
 	"42P01": "there is no recording of coordtop: start coordtop record once as the role that owns the schema, see coordtop help team",
 	"42501": "this user may not do that there: grant it the role of a writer, a member or a reader, see coordtop help team",
 	"25006": "the server is read-only: it may be a standby, so point history.url to the primary",
+	"22003": others,
+	"42703": others,
+	"42804": others,
+	"42883": others,
 	"53100": "the disk of the server is full: make room there",
 	"55P03": "somebody else has locked its tables for long: look for long transactions in pg_stat_activity",
 	"57014": "the server was too slow, and ended the statement",
@@ -167,6 +174,8 @@ func explained(o Options, err error) error {
 		return failure.With(sentence, history.ErrNothing)
 	case "42501", "25006":
 		return failure.With(sentence, syscall.EACCES)
+	case "22003", "42703", "42804", "42883":
+		return failure.With(sentence, history.ErrDamaged)
 	case "53100":
 		return failure.With(sentence, syscall.ENOSPC)
 	}

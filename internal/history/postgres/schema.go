@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/internal/history"
+	"coordtop/internal/history/tables"
 )
 
 // The version of the schema, and the lowest version that can read our tables.
@@ -29,6 +30,9 @@ func versionOf(ctx context.Context, s statements, schema string) (has, reads int
 	err = s.Each(ctx, "select exists(select 1 from pg_class where relnamespace = (select oid from pg_namespace where nspname = ?) and relname = 'store')", []any{schema}, []any{&found}, func() {})
 	if err == nil && found {
 		err = s.Each(ctx, "select version, readers from "+schema+".store", nil, []any{&has, &reads}, func() {})
+		if err == nil && has <= 0 {
+			err = tables.Damage("the version of the store")
+		}
 	}
 	return has, reads, err
 }
