@@ -28,7 +28,6 @@ type Options struct {
 	Standby    func() bool               // reports whether only coordtop's own metrics are shown now; nil: never
 	Recorder   func() record.Health      // nil: this process does not record
 	Objectives func() []objective.Result // nil: there are none
-	More       []prometheus.Collector    // not shown by a standby
 }
 
 // every is the time between two looks, and the most that a sample is old.
@@ -123,9 +122,6 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range c.descs {
 		out <- d
 	}
-	for _, more := range c.o.More {
-		more.Describe(out)
-	}
 }
 
 // Collect is part of prometheus.Collector. It looks again if the last look is a second old.
@@ -142,12 +138,6 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 			m = prometheus.NewInvalidMetric(c.descs[list[i].family], err)
 		}
 		out <- m
-	}
-	if c.stands() {
-		return
-	}
-	for _, more := range c.o.More {
-		more.Collect(out)
 	}
 }
 

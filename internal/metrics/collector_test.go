@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
 	"coordtop/internal/history/record"
@@ -192,16 +191,15 @@ func TestAStandbyShowsOnlyItself(t *testing.T) {
 	t.Parallel()
 	var stands atomic.Bool
 	stands.Store(true)
-	more := prometheus.NewGauge(prometheus.GaugeOpts{Name: "coordtop_more", Help: "More."})
 	var health atomic.Pointer[record.Health]
 	health.Store(&record.Health{})
 	watch(t, "name~.", func(o *Options) {
-		o.Standby, o.More = stands.Load, []prometheus.Collector{more}
+		o.Standby = stands.Load
 		o.Recorder = func() record.Health { return *health.Load() }
 	}, func(w *watched) {
 		w.push(true, led("a", "host-1"))
 		got := w.scrape()
-		got.wants(t, samples{"standby": 1, "events_total": 3, "recorder_up": none, "source_up": none, "more": none})
+		got.wants(t, samples{"standby": 1, "events_total": 3, "recorder_up": none, "source_up": none})
 		if text := w.exposition(expfmt.NewFormat(expfmt.TypeTextPlain)); strings.Contains(text, "redis") || strings.Contains(text, "leader") {
 			t.Errorf("a standby shows a source:\n%s", text)
 		}
@@ -209,7 +207,7 @@ func TestAStandbyShowsOnlyItself(t *testing.T) {
 		stands.Store(false)
 		got = w.scrape()
 		got.wants(t, samples{"standby": 0, "recorder_up": 1, "recorder_unwritten_events": 3, "recorder_spool_inputs": 7, "recorder_lost_inputs_total": 11,
-			"recorder_holes_total": 1, "has_leader a": 1, "more": 0})
+			"recorder_holes_total": 1, "has_leader a": 1})
 		if text, err := w.collector.Ready(); err != nil || text != "recording" {
 			t.Errorf("%q, %v", text, err)
 		}

@@ -17,6 +17,5 @@
 //     also while its row is stale.
 //   - Package verdict decides what is a problem. Acknowledged and muted problems are counted like the others.
 //
-// A standby shows only the metrics of coordtop itself. [Options].More adds metrics of other packages, which stand
-// under the same rule.
+// A standby shows only the metrics of coordtop itself.
 package metrics
