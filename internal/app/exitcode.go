@@ -43,7 +43,7 @@ func exitMeanings() []string {
 		exitCannot:   "not possible, the message says why",
 		exitReadOnly: "the source is read_only",
 		exitLost:     "the lease was lost",
-		exitFailed:   "get found what --fail-on names, why something wrong, slo a missed objective, or doctor a server that cannot be used",
+		exitFailed:   "get found what --fail-on names, why something wrong, slo a missed objective, record --status nobody who records, or doctor a server that cannot be used",
 	}
 }
 
@@ -75,7 +75,7 @@ func exitCode(err error) int {
 		return exitOK // the reader of our output needs no more of it
 	case errors.As(err, &usage), errors.As(err, &problems), errors.Is(err, headless.ErrAmbiguous):
 		return exitUsage
-	case errors.Is(err, headless.ErrFailed), errors.Is(err, headless.ErrFound), errors.Is(err, headless.ErrMissed), errors.Is(err, errUnusable):
+	case errors.Is(err, headless.ErrFailed), errors.Is(err, headless.ErrFound), errors.Is(err, headless.ErrMissed), errors.Is(err, headless.ErrNobodyRecords), errors.Is(err, errUnusable):
 		return exitFailed
 	case errors.Is(err, headless.ErrNotInTime), errors.Is(err, drill.ErrNoLeader):
 		return exitTimeout

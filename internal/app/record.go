@@ -206,6 +206,8 @@ type recordOptions struct {
 	stretch
 	mask   bool
 	listen listening
+	status bool
+	output
 }
 
 func recordCommand(p *program) *cobra.Command {
@@ -218,8 +220,12 @@ func recordCommand(p *program) *cobra.Command {
 			"time; another waits, and takes over. Nothing is recorded that the board would not show.\n\n" +
 			"With --export a stretch of what was recorded is written to FILE, which can be sent to somebody and replayed\n" +
 			"there. --mask replaces every name, label and text in it by another one, the same everywhere; what an action was\n" +
-			"and how it went stays.",
-		Example: "coordtop record\ncoordtop record --listen 127.0.0.1:9595\ncoordtop record --export outage.coordtop --since 2h --mask",
+			"and how it went stays.\n\n" +
+			"With `history.url` it stands for election among all recorders of that store: one records, the others stand by,\n" +
+			"ask no server, and take over when it ends (see coordtop help team). --status prints who records, who stands by,\n" +
+			"and when nobody recorded since --since; no server but the store is asked. Exit code 0: somebody records; 10:\n" +
+			"nobody does.\n\n" + headless.JSONHelp(headless.OfRecorder),
+		Example: "coordtop record\ncoordtop record --status --since 24h\ncoordtop record --listen 127.0.0.1:9595\ncoordtop record --export outage.coordtop --since 2h --mask",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("export") {
 				if o.listen.address != "" {
@@ -230,12 +236,18 @@ func recordCommand(p *program) *cobra.Command {
 			if o.mask {
 				return usagef("--mask is for --export")
 			}
+			if o.status {
+				p.onlyReads.Store(true)
+				return p.recorderStatus(cmd.Context(), args, o)
+			}
 			return p.record(cmd.Context(), args, &o.listen)
 		}),
 	}
 	cmd.Flags().StringVar(&o.export, "export", "", "write what was recorded to `FILE`")
 	o.flags(cmd, 2*time.Hour)
 	o.listen.flag(cmd)
+	cmd.Flags().BoolVar(&o.status, "status", false, "print who records, and who stands by")
+	o.output.flag(cmd)
 	cmd.Flags().BoolVar(&o.mask, "mask", false, "replace names, labels and texts")
 	return cmd
 }

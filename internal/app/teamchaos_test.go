@@ -183,6 +183,9 @@ func TestSeveralRecordersOfOneStoreLoseAndRepeatNothing(t *testing.T) {
 	all := g.faults(20 * time.Second)
 	began := time.Now()
 	run, m := g.recorder(0)
+	if text := g.status(0); !strings.Contains(text, fmt.Sprintf("recorder   process %d on ", m.cmd.Process.Pid)) || strings.Contains(text, "standby    nobody") {
+		t.Errorf("process %d records, and the status is\n%s", m.cmd.Process.Pid, text)
+	}
 	for n := range rounds {
 		name := few[n%len(few)]
 		time.Sleep(time.Second + rand.N(2*time.Second))
@@ -200,6 +203,31 @@ func TestSeveralRecordersOfOneStoreLoseAndRepeatNothing(t *testing.T) {
 		}
 	}
 	g.compare(began, ended)
+	for _, m := range g.members {
+		_ = m.cmd.Process.Signal(os.Interrupt)
+		if code := ends(t, m.cmd); code != 0 {
+			t.Errorf("asked to end, a recorder ends with %d: %s", code, m.errs)
+		}
+	}
+	if text := g.status(exitFailed); !strings.Contains(text, "recorder   nobody since ") || !strings.Contains(text, "sources    leases\n") {
+		t.Errorf("nobody records, and the status is\n%s", text)
+	}
+}
+
+// status returns what record --status prints, and checks its exit code.
+func (g *crew) status(code int) string {
+	g.t.Helper()
+	m := g.members[0]
+	cmd := command(g.t, "record", "--status", "--config", filepath.Join(m.home, "config.yaml"))
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		g.t.Fatal(err)
+	}
+	if got := ends(g.t, cmd); got != code {
+		g.t.Errorf("exit code %d: %s", got, out.String())
+	}
+	return out.String()
 }
 
 // compare compares the store with what happened in a span.

@@ -12,6 +12,7 @@ import (
 
 	"coordtop/internal/config"
 	"coordtop/internal/ground/backoff"
+	"coordtop/internal/headless"
 	"coordtop/internal/history"
 	"coordtop/internal/history/election"
 	"coordtop/internal/history/postgres"
@@ -246,4 +247,59 @@ func (p *program) recordHub(ctx context.Context, r *recording, hub *sources.Hub,
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// recorderStatus prints who records, and who stands by.
+func (p *program) recorderStatus(ctx context.Context, args []string, o recordOptions) error {
+	if len(args) > 0 {
+		return usagef("--status is about the recorder of all sources: name none")
+	}
+	r, c, err := p.recorded(ctx, nil)
+	if err != nil {
+		return err
+	}
+	place := p.settings.historyPlace(c)
+	defer func() { _ = r.Close() }() // nothing was written
+	runs, err := r.Runs(ctx)
+	if err != nil && !noRecording(err) {
+		return unread(err)
+	}
+	s := &headless.RecorderStatus{At: time.Now(), Place: place.String()}
+	if place.team != nil {
+		present, err := election.Ask(ctx, p.electionOf(c, ""))
+		if err != nil {
+			return fmt.Errorf("%s: %w", place, err)
+		}
+		s.Ahead, s.Measured, s.Lag, s.Refused = present.Ahead, present.Measured, present.Age, present.Refused
+		for _, c := range present.Standby {
+			s.Standby = append(s.Standby, c.Name)
+		}
+	}
+	if len(runs) > 0 {
+		span, err := o.span(s.At, runs)
+		if err != nil {
+			return err
+		}
+		totals, err := r.Totals(ctx, span)
+		if err != nil {
+			return unread(err)
+		}
+		for i := range totals {
+			if name := totals[i].Ref.Source; !slices.Contains(s.Sources, name) {
+				s.Sources = append(s.Sources, name)
+			}
+		}
+		slices.Sort(s.Sources)
+		for _, run := range runs {
+			if hole := (headless.Hole{From: sources.Later(s.Last, span.From), To: sources.Earlier(run.From, span.To)}); !s.Last.IsZero() && hole.From.Before(hole.To) {
+				s.Holes = append(s.Holes, hole)
+			}
+			s.Last = sources.Later(s.Last, run.To)
+		}
+		s.Run = runs[len(runs)-1]
+		if place.team == nil {
+			s.Lag = s.At.Sub(s.Run.To)
+		}
+	}
+	return errors.Join(headless.Recorder(p.env.Stdout, s, o.format(), time.Local), printed(p.env.Stdout))
 }
