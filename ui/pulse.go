@@ -144,6 +144,7 @@ type objectiveReader struct {
 	past    *pastReader // of the same recording
 	list    []objective.Objective
 	at      time.Time // of the clock, when it was asked last; zero: not yet
+	pace    time.Duration
 	running bool
 }
 
@@ -151,6 +152,7 @@ type objectiveReader struct {
 type objectivesMsg struct {
 	results []objective.Result
 	now     time.Time
+	pace    time.Duration // until the next time
 	err     error
 }
 
@@ -164,8 +166,7 @@ func (r *objectiveReader) read() tea.Cmd {
 	if !past && !sc.Pulse.Whole {           // what is not read yet would fit nothing
 		return nil
 	}
-	pace := objective.Pace(len(s.Results))
-	if !r.at.IsZero() && sc.Clock.Sub(r.at).Abs() < pace && sc.Now.Sub(s.At).Abs() < pace {
+	if !r.at.IsZero() && sc.Clock.Sub(r.at).Abs() < r.pace && sc.Now.Sub(s.At).Abs() < r.pace {
 		return nil
 	}
 	r.running, r.at = true, sc.Clock
@@ -178,14 +179,14 @@ func (r *objectiveReader) read() tea.Cmd {
 		in.State = nil
 	}
 	return func() tea.Msg {
-		results, err := objective.Judge(ctx, h, in)
-		return objectivesMsg{results, in.Now, err}
+		results, pace, err := objective.Judge(ctx, h, in)
+		return objectivesMsg{results, in.Now, pace, err}
 	}
 }
 
 // have takes the results and reports whether the frame changes.
 func (r *objectiveReader) have(msg objectivesMsg) bool {
-	r.running = false
+	r.running, r.pace = false, msg.pace
 	r.scene.Pulse.Objectives = screen.Objectives{Results: msg.results, At: msg.now}
 	if msg.err != nil {
 		r.scene.Pulse.Objectives.Error = paint.Clean(msg.err.Error())

@@ -33,7 +33,7 @@ func sloCommand(p *program) *cobra.Command {
 				if len(c.Objectives) == 0 {
 					return usagef("there are no objectives: write them into the config, see `coordtop help slo`")
 				}
-				results, err := objective.Judge(ctx, r, objective.Input{Objectives: c.Objectives, Now: span.To})
+				results, _, err := objective.Judge(ctx, r, objective.Input{Objectives: c.Objectives, Now: span.To})
 				if err != nil {
 					return unread(err)
 				}

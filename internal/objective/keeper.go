@@ -9,14 +9,8 @@ import (
 	"coordtop/sources"
 )
 
-// Pace returns the time between two evaluations that had so many results: with many primitives it is longer, because
-// all that is recorded of them is summed up.
-func Pace(results int) time.Duration {
-	return 30*time.Second + time.Duration(results/1000)*10*time.Second
-}
-
 // patience bounds an evaluation.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // Keeper evaluates objectives while it runs.
 type Keeper struct {
@@ -40,7 +34,7 @@ func (k *Keeper) Results() []Result {
 func (k *Keeper) Run(ctx context.Context) error {
 	for len(k.Objectives) > 0 {
 		bounded, cancel := context.WithTimeout(ctx, patience)
-		results, err := Judge(bounded, k.Reader, Input{Objectives: k.Objectives, Now: time.Now(), State: k.State()})
+		results, pace, err := Judge(bounded, k.Reader, Input{Objectives: k.Objectives, Now: time.Now(), State: k.State()})
 		cancel()
 		if err != nil {
 			results = nil
@@ -49,7 +43,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(Pace(len(results))):
+		case <-time.After(pace):
 		}
 	}
 	return nil

@@ -155,15 +155,23 @@ type Input struct {
 }
 
 // Judge reads the Totals of in from a recording, and evaluates in. If nothing is recorded, or r is nil, only memory is
-// used; so it is after an error.
-func Judge(ctx context.Context, r history.Reader, in Input) (results []Result, err error) {
+// used; so it is after an error. pace is how long to wait before the next time.
+func Judge(ctx context.Context, r history.Reader, in Input) (results []Result, pace time.Duration, err error) {
+	began := time.Now()
 	if r != nil {
 		if in.Totals, err = read(ctx, r, in.Objectives, in.Now); errors.Is(err, fs.ErrNotExist) || errors.Is(err, history.ErrNothing) {
 			err = nil
 		}
 	}
-	return Evaluate(&in), err
+	results = Evaluate(&in)
+	return results, max(leastPace, rest*time.Since(began)), err
 }
+
+// Everything that is recorded of the time is summed up, so a large recording is judged less often.
+const (
+	leastPace = 30 * time.Second
+	rest      = 50 // times as long as it took
+)
 
 // Evaluate returns a Result for each objective and each primitive that it is for, the worst first.
 func Evaluate(in *Input) (results []Result) {

@@ -69,7 +69,7 @@ func BenchmarkScale(b *testing.B) {
 		}},
 		{"totals of 30 days", func() error { _, err := s.Totals(b.Context(), month); return err }},
 		{"objectives of 30 days", func() error {
-			_, err := objective.Judge(b.Context(), s, objective.Input{Objectives: []objective.Objective{monthly}, Now: end})
+			_, _, err := objective.Judge(b.Context(), s, objective.Input{Objectives: []objective.Objective{monthly}, Now: end})
 			return err
 		}},
 		{"totals of any 29 days", func() error {
