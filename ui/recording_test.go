@@ -3,6 +3,7 @@ package ui
 import (
 	"testing"
 
+	"coordtop/ui/dialog"
 	"coordtop/ui/uitest"
 )
 
@@ -21,4 +22,38 @@ func TestARecordingThatStoppedIsSaidInTheHeaderAndWhyAmongTheSources(t *testing.
 	d.pass(1)
 	d.showsNot(t, "NOT RECORDED")
 	d.showsNot(t, "recording stopped")
+}
+
+func TestTheHeaderSaysWhoSawWhatIsShownAndThatItIsOldOnAnyScreen(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	text, old := "seen by host-7\x1b[2J, 0.2s ago", false
+	d := drive(newTestFeed(uitest.State(noon(), a)), Options{Width: 120, Height: 24, Seen: func() (string, bool) { return text, old }})
+	d.shows(t, "seen by host-7")
+	d.showsNot(t, "\x1b[2J")
+	narrow := drive(newTestFeed(uitest.State(noon(), a)), Options{Width: 60, Height: 24, Seen: func() (string, bool) { return text, old }})
+	narrow.showsNot(t, "seen by")
+	text, old = "OLD: the recorder on host-7 is silent", true
+	d.pass(1)
+	d.shows(t, "OLD: the recorder on host-7 is silent")
+	narrow.pass(1)
+	narrow.shows(t, "OLD: the recorder")
+}
+
+// lookingFeed is a Feed whose own look has other rows.
+type lookingFeed struct {
+	*testFeed
+	own dialog.Latest
+}
+
+func (f lookingFeed) Own() dialog.Latest { return f.own }
+
+func TestADialogReadsTheRowsThatTheBoardSawItself(t *testing.T) {
+	t.Parallel()
+	a, b, _ := three()
+	own := newTestFeed(uitest.State(noon(), b))
+	f := newFeeds(Options{Feed: lookingFeed{newTestFeed(uitest.State(noon(), a)), own}})
+	if f.latest() != dialog.Latest(own) || f.shown().State() == own.State() {
+		t.Error("dialogs read the rows of the other program")
+	}
 }
