@@ -49,7 +49,8 @@ type followed struct {
 	*follow.Follower
 	store pastReader
 	names []string // that a command was given; none: all
-	stop  func()   // ends what tells of writes
+	told  bool     // a Listener tells of writes, if its session is one of the server
+	stop  func()   // ends the Listener
 }
 
 // followRecorder opens the recording of a recorder and waits until its present is shown. The caller must call close.
@@ -64,7 +65,7 @@ func (p *program) followRecorder(ctx context.Context, c config.Config, name stri
 		direct := *place.team
 		direct.Address = cmp.Or(c.History.Direct, direct.Address)
 		listener := postgres.Listen(ctx, direct)
-		o.Written, f.stop = listener.Written, listener.Close
+		o.Written, f.told, f.stop = listener.Written, true, listener.Close
 	}
 	f.Follower = follow.New(ctx, o)
 	if err := f.Ready(ctx); err != nil {
@@ -86,7 +87,11 @@ func (f *followed) seen() (text string, old bool) {
 	if s.Silent != "" {
 		return "OLD: " + s.Silent, true
 	}
-	return fmt.Sprintf("seen by %s, %.1fs ago", format.Clean(s.Run.Host, 40), s.Seen(time.Now()).Seconds()), false
+	text = fmt.Sprintf("seen by %s, %.1fs ago", format.Clean(s.Run.Host, 40), s.Seen(time.Now()).Seconds())
+	if s.Polled && f.told {
+		text += ", polled"
+	}
+	return text, false
 }
 
 // trouble returns the board's words about the recording that it reads.
@@ -96,8 +101,8 @@ func (f *followed) trouble() (text string, stopped bool) {
 		return "the recording cannot be read, and is tried again: " + s.Err.Error(), false
 	case s.Silent != "":
 		return s.Silent, false
-	case s.Polled:
-		return "the recording is read five times a second, since nothing tells of a write", false
+	case s.Polled && f.told:
+		return "the store is polled five times a second, since nothing tells of a write: set history.direct to an address that is no pooler", false
 	}
 	return "", false
 }
