@@ -22,6 +22,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
+	"coordtop/internal/config"
 	"coordtop/internal/job"
 )
 
@@ -365,4 +366,8 @@ func TestWhatCanBeAnsweredWithoutAServerIs(t *testing.T) {
 			}
 		})
 	}
+}
+
+func lookup(vars map[string]string) config.Lookup {
+	return func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
+	"coordtop/internal/app/logfile"
 	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 )
@@ -224,7 +225,7 @@ func logged(t *testing.T, env []string) string {
 	t.Helper()
 	for _, v := range env {
 		if home, ok := strings.CutPrefix(v, "HOME="); ok {
-			text, err := os.ReadFile(filepath.Join(home, ".local/state/coordtop", logName))
+			text, err := os.ReadFile(filepath.Join(home, ".local/state/coordtop", logfile.Name))
 			if err != nil {
 				t.Fatal(err)
 			}

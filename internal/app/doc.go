@@ -2,7 +2,7 @@
 // and shows the Hub on the board, prints it once, or prints its changes. It also owns and leads in the foreground
 // (package foreground), and runs the demo (package demo).
 //
-// It may import coord, internal/*, internal/app/backends, internal/app/manpage, internal/app/relayed, internal/history/*, internal/metrics/*,
+// It may import coord, internal/*, internal/app/backends, internal/app/logfile, internal/app/manpage, internal/app/relayed, internal/history/*, internal/metrics/*,
 // sources, sources/kit, sources/origin, sources/verdict, ui, ui/keys, ui/rows, internal/ground/*.
 //
 // Main takes everything that belongs to the process (arguments, streams, variables, signals) as an Environment, so that

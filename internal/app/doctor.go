@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"coordtop/internal/app/backends"
+	"coordtop/internal/app/logfile"
 	"coordtop/internal/config"
 	"coordtop/internal/doctor"
 	"coordtop/internal/ground/backoff"
@@ -155,7 +156,7 @@ func (st *settings) paths(c config.Config) (list []kit.Check) {
 		return filepath.Join(state, name)
 	}
 	path, _ := st.locate()
-	for _, used := range [][2]string{{"config", path}, {"state", state}, {"recording", st.historyPlace(c).Path}, {"audit", below(auditName)}, {"log", below(logName)}, {"cache", ""}} {
+	for _, used := range [][2]string{{"config", path}, {"state", state}, {"recording", st.historyPlace(c).Path}, {"audit", below(auditName)}, {"log", below(logfile.Name)}, {"cache", ""}} {
 		check := kit.Check{Name: used[0], Text: cmp.Or(format.Clean(used[1], 300), "none")}
 		there := used[1]
 		for _, err := os.Stat(there); errors.Is(err, fs.ErrNotExist) && there != ""; _, err = os.Stat(there) {

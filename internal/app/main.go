@@ -126,7 +126,7 @@ func Main(env Environment) int {
 	ctx, again, stop := env.Signals(context.Background())
 	defer stop()
 	p := newProgram(env)
-	defer func() { p.log.close() }() // opened later
+	defer func() { p.log.Close() }() // opened later
 	ctx, whole := p.guarded(ctx)
 	defer spawn.OnDone(ctx, func() { p.abandon(ctx, again) })()
 	defer close(p.over)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/app/logfile"
 	"coordtop/internal/localserver"
 	"coordtop/internal/mute"
 )
@@ -151,7 +152,7 @@ notify:
 	}
 	state := filepath.Join(w.home, ".local", "state", "coordtop")
 	said := w.stderr.String() + w.stdout.String()
-	for _, name := range []string{logName, "notified.json"} {
+	for _, name := range []string{logfile.Name, "notified.json"} {
 		data, err := os.ReadFile(filepath.Join(state, name))
 		if err != nil {
 			t.Error(err)

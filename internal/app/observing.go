@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coordtop/internal/app/backends"
+	"coordtop/internal/app/logfile"
 	"coordtop/internal/config"
 	"coordtop/internal/ground/format"
 	"coordtop/internal/ground/spawn"
@@ -135,10 +137,11 @@ func (p *program) logger() *slog.Logger {
 	p.logging.Lock()
 	defer p.logging.Unlock()
 	if p.logTo == nil {
-		logger, file, err := openLog(p.env.Lookup)
+		logger, file, err := logfile.Open(p.env.Lookup)
 		if err != nil {
 			fmt.Fprintf(p.env.Stderr, "coordtop: %v: going on without a log\n", err)
 		}
+		backends.LogTo(logger)
 		p.logTo, p.log = logger, file
 	}
 	return p.logTo

@@ -42,7 +42,7 @@ func TestASourceThatDoesNotEndIsNoErrorOfTheCommand(t *testing.T) {
 			<-b.connecting
 			return nil
 		})
-		p.log.close()
+		p.log.Close()
 		if err != nil {
 			t.Errorf("the command ended with %v", err)
 		}
@@ -71,7 +71,7 @@ func TestAPanicAnywhereEndsTheRestFirst(t *testing.T) {
 			under, cancel := context.WithCancelCause(ctx)
 			defer cancel(nil)
 			err := whole(spawn.Call(under, func() error { return body(under, &watched{cancel: cancel}) }))
-			p.log.close()
+			p.log.Close()
 			if ctx.Err() == nil {
 				t.Error("nothing else ends")
 			}

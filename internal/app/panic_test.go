@@ -30,7 +30,7 @@ func TestAPanicBesideTheBoardRestoresTheTerminal(t *testing.T) {
 		})
 		return ui.Run(ctx, ui.Options{Feed: feed, Input: keys, Output: w.stdout, Environ: []string{"TERM=xterm"}, Width: 80, Height: 24})
 	}))
-	p.log.close()
+	p.log.Close()
 	if err == nil || strings.Count(err.Error(), "boom") != 1 {
 		t.Errorf("not said once: %v", err)
 	}

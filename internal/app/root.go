@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"coordtop/internal/app/backends"
+	"coordtop/internal/app/logfile"
 	"coordtop/internal/app/manpage"
 	"coordtop/internal/ground/address"
 	"coordtop/sources"
@@ -30,7 +31,7 @@ type program struct {
 	settings   settings
 	logging    sync.Mutex     // held while the log is opened
 	logTo      *slog.Logger   // nil until logger is called
-	log        *logFile       // behind logTo; nil where nothing is logged
+	log        *logfile.File  // behind logTo; nil where nothing is logged
 	absent     []sources.Spec // shown beside the config's sources: what the demo could not start
 	result     error          // of the command, see run
 	said       bool           // result was printed already

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"coordtop/internal/app/logfile"
 	"coordtop/internal/emulator/ydbtest"
 	"coordtop/internal/localserver"
 )
@@ -119,7 +120,7 @@ func TestNothingOfTheLibrariesReachesTheTerminal(t *testing.T) {
 			home = dir
 		}
 	}
-	log, err := os.ReadFile(filepath.Join(home, ".local", "state", "coordtop", logName))
+	log, err := os.ReadFile(filepath.Join(home, ".local", "state", "coordtop", logfile.Name))
 	if err != nil || !strings.Contains(string(log), " library") {
 		t.Errorf("the log has nothing of them: %v\n%s", err, log)
 	}

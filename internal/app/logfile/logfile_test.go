@@ -1,4 +1,4 @@
-package app
+package logfile
 
 import (
 	"os"
@@ -16,11 +16,11 @@ func lookup(vars map[string]string) config.Lookup {
 func TestTheLogIsForItsOwnerOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	logger, file, err := openLog(lookup(map[string]string{"XDG_STATE_HOME": dir}))
+	logger, file, err := Open(lookup(map[string]string{"XDG_STATE_HOME": dir}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.close()
+	defer file.Close()
 	logger.Warn("Something happened", "source", "leases")
 	path := filepath.Join(dir, "coordtop", "coordtop.log")
 	info, err := os.Stat(path)
@@ -40,24 +40,24 @@ func TestALogThatCannotBeWrittenStopsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, vars := range []map[string]string{nil, {"XDG_STATE_HOME": dir}} {
-		logger, file, err := openLog(lookup(vars))
+		logger, file, err := Open(lookup(vars))
 		if err == nil || logger == nil || file != nil {
 			t.Errorf("got %v, %v, %v", logger, file, err)
 			continue
 		}
 		logger.Error("This goes nowhere")
-		file.close()
+		file.Close()
 	}
 }
 
 func TestTheLogTurnsWhenItIsFull(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.log")
-	l := &logFile{path: path, size: 100}
+	l := &File{path: path, size: 100}
 	if err := l.open(); err != nil {
 		t.Fatal(err)
 	}
-	defer l.close()
+	defer l.Close()
 	for _, s := range []string{"a", "b", "c"} {
 		if _, err := l.Write([]byte(strings.Repeat(s, 60))); err != nil {
 			t.Fatal(err)
@@ -73,15 +73,15 @@ func TestTheLogTurnsWhenItIsFull(t *testing.T) {
 func TestTheLogFollowsAnotherCoordtopThatTurnedIt(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.log")
-	ours, theirs := &logFile{path: path, size: 100}, &logFile{path: path, size: 100}
-	for _, l := range []*logFile{ours, theirs} {
+	ours, theirs := &File{path: path, size: 100}, &File{path: path, size: 100}
+	for _, l := range []*File{ours, theirs} {
 		if err := l.open(); err != nil {
 			t.Fatal(err)
 		}
-		defer l.close()
+		defer l.Close()
 	}
 	for _, step := range []struct {
-		l    *logFile
+		l    *File
 		text string
 	}{{ours, strings.Repeat("a", 60)}, {theirs, strings.Repeat("b", 60)}, {ours, "c"}} {
 		if _, err := step.l.Write([]byte(step.text)); err != nil {
@@ -100,22 +100,22 @@ func TestTheLogIsWrittenThroughNoLink(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(dir, "coordtop"), 0o700); err != nil {
 				return err
 			}
-			return os.Symlink(victim, filepath.Join(dir, "coordtop", logName))
+			return os.Symlink(victim, filepath.Join(dir, "coordtop", Name))
 		},
 		"the folder": func(dir, victim string) error {
 			return os.Symlink(filepath.Dir(victim), filepath.Join(dir, "coordtop"))
 		},
 	} {
-		dir, victim := t.TempDir(), filepath.Join(t.TempDir(), logName)
+		dir, victim := t.TempDir(), filepath.Join(t.TempDir(), Name)
 		if err := os.WriteFile(victim, []byte("mine\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := plant(dir, victim); err != nil {
 			t.Fatal(err)
 		}
-		logger, file, err := openLog(lookup(map[string]string{"XDG_STATE_HOME": dir}))
+		logger, file, err := Open(lookup(map[string]string{"XDG_STATE_HOME": dir}))
 		logger.Warn("Something happened")
-		file.close()
+		file.Close()
 		if err == nil || !strings.Contains(err.Error(), "symbolic link") {
 			t.Errorf("%s is a link: %v", name, err)
 		}
@@ -131,13 +131,13 @@ func TestALinkPlantedWhileTheLogIsOpenIsNotFollowed(t *testing.T) {
 	if err := os.WriteFile(victim, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	logger, file, err := openLog(lookup(map[string]string{"XDG_STATE_HOME": dir}))
+	logger, file, err := Open(lookup(map[string]string{"XDG_STATE_HOME": dir}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.close()
+	defer file.Close()
 	logger.Warn("Before")
-	path := filepath.Join(dir, "coordtop", logName)
+	path := filepath.Join(dir, "coordtop", Name)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

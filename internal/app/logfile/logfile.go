@@ -1,4 +1,4 @@
-package app
+package logfile
 
 import (
 	"cmp"
@@ -10,43 +10,41 @@ import (
 	"path/filepath"
 	"sync"
 
-	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/ground/files"
 )
 
 const (
-	logSize = 1 << 20 // a larger file is put aside
-	logName = "coordtop.log"
+	fullAt = 1 << 20        // a larger file is put aside
+	Name   = "coordtop.log" // of the file in the state directory
 )
 
-// openLog makes the one logger of the process. If the state directory cannot be used, the logger discards everything,
+// Open makes the one logger of the process. If the state directory cannot be used, the logger discards everything,
 // and the error tells why.
-func openLog(env config.Lookup) (*slog.Logger, *logFile, error) {
+func Open(env config.Lookup) (*slog.Logger, *File, error) {
 	dir := config.Dir(env, "XDG_STATE_HOME", filepath.Join(".local", "state"))
 	if dir == "" {
 		return slog.New(slog.DiscardHandler), nil, errors.New("opening the log: neither XDG_STATE_HOME nor HOME is set")
 	}
-	f := &logFile{path: filepath.Join(dir, logName)}
+	f := &File{path: filepath.Join(dir, Name)}
 	if err := f.open(); err != nil {
 		return slog.New(slog.DiscardHandler), nil, fmt.Errorf("opening the log: %w", err)
 	}
 	logger := slog.New(slog.NewTextHandler(f, nil)).With("pid", os.Getpid())
-	backends.LogTo(logger)
 	return logger, f, nil
 }
 
-// logFile appends to a file that several coordtops share, and puts it aside when it is too long; one old file
+// File appends to a file that several coordtops share, and puts it aside when it is too long; one old file
 // is kept. Only its owner can read it, and a symbolic link is refused. It is safe for concurrent use.
-type logFile struct {
+type File struct {
 	path string
-	size int64 // 0: logSize
+	size int64 // 0: fullAt
 
 	mu   sync.Mutex
 	file *os.File
 }
 
-func (l *logFile) open() error {
+func (l *File) open() error {
 	folder, _, err := files.PrivateFolder(filepath.Dir(l.path))
 	if err != nil {
 		return err
@@ -62,7 +60,7 @@ func (l *logFile) open() error {
 
 // Write appends one record. It checks the file each time, because another coordtop may have put it aside;
 // records are so rare that the check costs nothing.
-func (l *logFile) Write(b []byte) (int, error) {
+func (l *File) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
@@ -75,8 +73,8 @@ func (l *logFile) Write(b []byte) (int, error) {
 }
 
 // turnLocked begins a new file where the old one is full or was put aside.
-func (l *logFile) turnLocked(more int64) error {
-	limit := cmp.Or(l.size, logSize)
+func (l *File) turnLocked(more int64) error {
+	limit := cmp.Or(l.size, fullAt)
 	there, err := os.Lstat(l.path)
 	ours, statErr := l.file.Stat()
 	if statErr != nil {
@@ -98,8 +96,8 @@ func (l *logFile) turnLocked(more int64) error {
 	return old.Close()
 }
 
-// close closes the log; later records are lost. For a nil log it does nothing.
-func (l *logFile) close() {
+// Close closes the log; later records are lost. For a nil log it does nothing.
+func (l *File) Close() {
 	if l == nil {
 		return
 	}
