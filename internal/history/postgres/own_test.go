@@ -309,6 +309,7 @@ func TestAFenceEndsTheRunBeforeItAndIsTheNumberOfTheNext(t *testing.T) {
 		t.Errorf("run %d", third.Run().ID)
 	}
 }
+
 func TestTablesAreMadeOnceByManyAtOnce(t *testing.T) {
 	t.Parallel()
 	o := stores(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL())
