@@ -147,6 +147,9 @@ func (st *settings) checkConfig(cmd *cobra.Command, args []string) error {
 			wrong.List = append(wrong.List, c.Problem(fmt.Sprintf("notify[%d].%s", i, key), err.Error()))
 		}
 	}
+	if password := c.History.Password(); password.Check(cmd.Context(), st.lookup) != nil {
+		wrong.List = append(wrong.List, c.Problem("history."+password.String(), password.Check(cmd.Context(), st.lookup).Error()))
+	}
 	if err := wrong.Err(); err != nil {
 		return err
 	}

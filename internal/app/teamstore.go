@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"coordtop/internal/config"
@@ -59,13 +60,31 @@ func (st *settings) placeOf(h config.History, folder string) place {
 			o.team.Schema, name = "coordtop_"+h.Group, h.Group+"-"+spoolName
 		}
 		if secret := h.Password(); !secret.IsZero() {
-			o.team.Password = func(ctx context.Context) (string, error) { return secret.Resolve(ctx, st.lookup) }
+			o.team.Password = st.rarely(secret)
 		}
 	}
 	if o.Path == "" && folder != "" {
 		o.Ours, o.Path = true, filepath.Join(folder, name)
 	}
 	return o
+}
+
+// rarely returns a function that resolves a secret, and that runs its command at most every commandRest: a recorder
+// connects to a store that is away again and again.
+func (st *settings) rarely(secret config.Secret) func(context.Context) (string, error) {
+	var mu sync.Mutex
+	var text string
+	var failed error
+	var read time.Time
+	return func(ctx context.Context) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(secret.Command) == 0 || read.IsZero() || time.Since(read) >= commandRest {
+			text, failed = secret.Resolve(ctx, st.lookup)
+			read = time.Now()
+		}
+		return text, failed
+	}
 }
 
 // begin begins a run of the file.
