@@ -65,7 +65,7 @@ func newCrew(t *testing.T, n int) *crew {
 
 func (g *crew) start(m *member) {
 	g.t.Helper()
-	m.cmd, m.errs = command(g.t, "record", "--config", filepath.Join(m.home, "config.yaml")), newStream()
+	m.cmd, m.errs = command(g.t, "record", "--listen", "127.0.0.1:0", "--config", filepath.Join(m.home, "config.yaml")), newStream()
 	m.cmd.Env = append(m.cmd.Env, "HOME="+m.home)
 	m.cmd.Stderr = m.errs
 	if err := m.cmd.Start(); err != nil {

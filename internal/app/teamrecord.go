@@ -98,7 +98,7 @@ func (t *team) standBy(ctx context.Context, c config.Config) error {
 	defer hub.Close()
 	beside := &watched{cancel: func(error) { done() }}
 	c.Objectives = nil // it knows nothing about them
-	t.listen.serve(waiting, t.p, hub, &recording{config: c}, record.New(record.Options{Hub: hub}), beside)
+	t.listen.serve(waiting, t.p, hub, &recording{config: c}, record.New(record.Options{Hub: hub, Inputs: sources.NewInputBuffer(0, 0)}), beside)
 	beside.run(waiting, func() error {
 		for said := ""; backoff.Sleep(waiting, time.Second) == nil; {
 			if text := t.waiting(); text != said {
