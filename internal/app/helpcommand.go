@@ -20,6 +20,7 @@ import (
 	"coordtop/internal/ground/address"
 	"coordtop/internal/headless"
 	"coordtop/internal/help"
+	"coordtop/internal/history/postgres"
 	"coordtop/internal/metrics"
 )
 
@@ -35,12 +36,14 @@ func helpCommand(p *program, root *cobra.Command) *cobra.Command {
 		ValidArgs: known(root),
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			if rules || dashboard {
-				text := metrics.Rules
+				text, topic := metrics.Rules, "metrics"
 				if dashboard {
-					text = metrics.Dashboard
+					if text = metrics.Dashboard; slices.Equal(args, []string{"team"}) {
+						text, topic = postgres.Dashboard, "team"
+					}
 				}
-				if search || rules && dashboard || !slices.Equal(args, []string{"metrics"}) {
-					return usagef("--rules and --dashboard print files: coordtop help metrics --rules, or coordtop help metrics --dashboard")
+				if search || rules && dashboard || !slices.Equal(args, []string{topic}) {
+					return usagef("--rules and --dashboard print files: coordtop help metrics --rules, coordtop help metrics --dashboard, or coordtop help team --dashboard")
 				}
 				_, err := fmt.Fprint(p.env.Stdout, text)
 				return err
@@ -70,7 +73,7 @@ func helpCommand(p *program, root *cobra.Command) *cobra.Command {
 		}),
 	}
 	cmd.Flags().BoolVar(&rules, "rules", false, "of metrics: print alert rules for Prometheus")
-	cmd.Flags().BoolVar(&dashboard, "dashboard", false, "of metrics: print a dashboard for Grafana")
+	cmd.Flags().BoolVar(&dashboard, "dashboard", false, "of metrics, or of the past of a team: print a dashboard for Grafana")
 	cmd.Flags().BoolVarP(&search, "search", "k", false, "search all topics and commands for the words")
 	return cmd
 }

@@ -21,6 +21,11 @@ const (
 //go:embed schema.sql
 var first string
 
+// Dashboard is a dashboard for Grafana that reads the views.
+//
+//go:embed dashboard.json
+var Dashboard string
+
 // steps brings a schema from version n to n+1.
 func steps() []string { return []string{first} }
 
