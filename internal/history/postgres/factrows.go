@@ -96,8 +96,8 @@ func (c *termColumns) add(f *tape.TermFact, own int64) {
 const (
 	termsOfOne = "select t.lane, t.owner, t.label, t.fact from unnest(?1::bigint[]) l(lane)" +
 		" join lateral (select coalesce((select max(start) from term b where b.lane = l.lane and b.start <= instant(?2)), instant(?2)) as since) s on true" +
-		" join term t on t.lane = l.lane and t.start >= s.since and t.start <= instant(?3) order by t.lane, t.start"
-	termsOfMany = "select lane, owner, label, fact from term where lane = any(?1::bigint[]) and start <= instant(?3) and (until is null or until >= instant(?2)) order by lane, start"
+		" join term t on t.lane = l.lane and t.start >= s.since and t.start <= instant(?3)"
+	termsOfMany = "select lane, owner, label, fact from term where lane = any(?1::bigint[]) and start <= instant(?3) and (until is null or until >= instant(?2))"
 )
 
 // termsOf implements tables.TermIndex.

@@ -86,6 +86,11 @@ func loaded(b *testing.B, moves int, length time.Duration) {
 		b.ReportMetric(v, unit)
 	}
 	stop()
+	asked := time.Now()
+	if _, err := history.LastKnown(b.Context(), store, nil, nil); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(time.Since(asked).Milliseconds()), "ms-state-at-an-instant")
 }
 
 // recording records that team into a store. push renews a leader, or makes one of the next program.

@@ -32,7 +32,7 @@ type TermIndex struct {
 	Since int64 // terms that began earlier may be in blocks alone
 
 	// Terms calls f with the terms of lanes that began before until and touch the time from `from` on and, unless many
-	// can own them at a time, the last one of each that began before, oldest first.
+	// can own them at a time, the last one of each that began before.
 	Terms func(ctx context.Context, q *Query, lanes []int64, many bool, from, until int64, f func(*tape.TermFact))
 }
 
