@@ -9,7 +9,7 @@ import (
 
 // Follower keeps a Hub equal to that of another process, from its Inputs, through several runs. Unlike that of a
 // Replayer, its Hub stays the same: rows keep their slots, Rev and the numbers of events grow, and a subscription counts
-// an event as missed where a run was begun. One goroutine uses a Follower; its Hub is safe for concurrent use.
+// an event as missed where a run was begun. One goroutine calls Begin and Follow; Doubt and the Hub are safe for concurrent use.
 type Follower struct {
 	hub   *Hub
 	since time.Time // since when the State is old; zero: it is not

@@ -21,6 +21,7 @@ const Silence = 5 * time.Second
 const (
 	pollEvery  = 200 * time.Millisecond // without Options.Written
 	checkEvery = time.Second            // between two looks for other runs
+	judgeEvery = time.Second            // while a read or a pause lasts
 	readWithin = 10 * time.Second       // for one read
 	soonProven = 3 * time.Second        // most time that Ready waits for a write of the recorder
 )
@@ -55,7 +56,9 @@ type Follower struct {
 	mu     sync.Mutex
 	status Status
 
-	// The rest belongs to the goroutine.
+	known known // of the goroutine of serve
+
+	// The rest belongs to the goroutine of a read, of which there is one at a time.
 	model   *sources.Follower
 	cursor  history.Cursor // nil: none is open
 	run     history.Run    // of cursor
@@ -112,21 +115,40 @@ func (f *Follower) serve(ctx context.Context) {
 	pauses := backoff.Policy{Min: pollEvery, Max: readWithin}.Start()
 	waits := true
 	for ctx.Err() == nil {
-		err := f.step(ctx)
+		read := make(chan error, 1)
+		spawn.Go(ctx, &f.joined, func() { read <- f.step(ctx) }) // received next
+		err := f.result(read)
 		if ctx.Err() != nil {
 			return
 		}
-		f.tell(err)
+		f.known = known{f.run, f.clock, err}
+		f.judge()
 		if waits && (err != nil || f.Status().Silent == "" || time.Since(f.began) > soonProven) {
 			waits = false
 			close(f.ready)
 		}
 		if err != nil {
-			_ = pauses.Wait(ctx) // the loop checks ctx
+			for again := time.Now().Add(pauses.Next()); ctx.Err() == nil && time.Now().Before(again); f.judge() {
+				_ = backoff.Sleep(ctx, min(time.Until(again), judgeEvery)) // the loop checks ctx
+			}
 			continue
 		}
 		pauses.Reset()
 		f.await(ctx)
+	}
+}
+
+// result waits for the end of a read. Meanwhile the recorder may become silent.
+func (f *Follower) result(read <-chan error) error {
+	timer := time.NewTicker(judgeEvery)
+	defer timer.Stop()
+	for {
+		select {
+		case err := <-read:
+			return err
+		case <-timer.C:
+			f.judge()
+		}
 	}
 }
 
@@ -242,23 +264,30 @@ func (f *Follower) drain(ctx context.Context) error {
 	return errors.Join(f.model.Follow(inputs), err)
 }
 
-// tell publishes the status, and everything as old while the recorder is silent.
-func (f *Follower) tell(err error) {
-	now := time.Now()
-	s := Status{Run: f.run, Offset: f.clock.offset(), Err: err}
-	if !f.clock.last.IsZero() {
-		s.Run.To = f.clock.last
+// known is the result of the last read.
+type known struct {
+	run   history.Run
+	clock recorderClock
+	err   error
+}
+
+// judge publishes the status, and everything as old while the recorder is silent. It does not wait for the store.
+func (f *Follower) judge() {
+	k := &f.known
+	s := Status{Run: k.run, Offset: k.clock.offset(), Err: k.err}
+	if !k.clock.last.IsZero() {
+		s.Run.To = k.clock.last
 	}
-	switch behind := f.clock.behind(now); {
-	case f.run.ID == 0:
+	switch behind := k.clock.behind(time.Now()); {
+	case k.run.ID == 0:
 		s.Silent = "nothing was recorded yet"
-	case !f.run.Live && err == nil:
-		s.Silent = fmt.Sprintf("%s recorded until %s, and nobody records since then", f.run.Host, f.run.To.Format(time.TimeOnly))
+	case !k.run.Live && k.err == nil:
+		s.Silent = fmt.Sprintf("%s recorded until %s, and nobody records since then", k.run.Host, k.run.To.Format(time.TimeOnly))
 	case behind < Silence:
-	case err != nil:
-		s.Silent = fmt.Sprintf("the recording cannot be read: %v", err)
+	case k.err != nil:
+		s.Silent = fmt.Sprintf("the recording cannot be read: %v", k.err)
 	default:
-		s.Silent = fmt.Sprintf("the recorder on %s is silent", f.run.Host)
+		s.Silent = fmt.Sprintf("the recorder on %s is silent", k.run.Host)
 	}
 	var why error
 	if s.Silent != "" {

@@ -1,0 +1,151 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"coordtop/internal/ground/spawn"
+)
+
+// Act is a line of the audit that members share.
+type Act struct {
+	ID                                                 int64  // of the row
+	Who                                                string // the user of the session that wrote it, by the server
+	Said                                               string // the person, by the writer
+	Source, Space, Name, Action, Reason, Outcome, Line string
+}
+
+const (
+	actsEvery   = 2 * time.Second // between two reads, and between two attempts to write
+	mostActs    = 2000            // that are kept
+	mostUnsent  = 1000
+	actsOverlap = 20 // rows before the last one that are read again: a smaller number may be committed later
+	longestLine = 64 << 10
+)
+
+// Acts is the audit of a team. It writes and reads in a goroutine, so that no method but Close waits for the server.
+type Acts struct {
+	o      Options
+	pool   *Reader
+	wake   chan struct{} // capacity 1: there is something to write
+	stop   context.CancelFunc
+	joined sync.WaitGroup
+
+	mu     sync.Mutex
+	list   []Act // as read last, by ID
+	unsent []Act
+	lost   int // lines that had no room in unsent
+	err    error
+}
+
+// ShareActs returns the audit in a store. Close ends its goroutine.
+func ShareActs(ctx context.Context, o Options) *Acts {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	a := &Acts{o: o, pool: NewReader(o), wake: make(chan struct{}, 1), stop: stop}
+	spawn.Go(ctx, &a.joined, func() { a.serve(ctx) })
+	return a
+}
+
+// Close gives the server two seconds to take the lines that were not written. What is lost then is in the file of the
+// person who acted.
+func (a *Acts) Close() {
+	a.stop()
+	a.joined.Wait()
+}
+
+// Put writes a line soon. It does not block.
+func (a *Acts) Put(act Act) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.unsent) == mostUnsent {
+		a.lost++
+		return
+	}
+	a.unsent = append(a.unsent, act)
+	spawn.Wake(a.wake)
+}
+
+// List returns the newest lines of all members, the oldest first, as they were read last, and the last error.
+func (a *Acts) List() ([]Act, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.list, a.err
+}
+
+func (a *Acts) serve(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-a.wake:
+		case <-timer.C:
+		}
+		err := a.exchange(ctx)
+		a.mu.Lock()
+		a.err = err
+		a.mu.Unlock()
+		timer.Reset(actsEvery)
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), actsEvery)
+	defer cancel()
+	_ = a.exchange(last) // what is lost is in the file
+	_ = a.pool.Close()
+}
+
+// exchange writes what was put, and reads what others wrote.
+func (a *Acts) exchange(ctx context.Context) error {
+	a.mu.Lock()
+	unsent, list := a.unsent, a.list
+	a.mu.Unlock()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	conn, _, err := a.pool.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer a.pool.give(conn)
+	s := statements{conn: conn}
+	if len(unsent) > 0 {
+		_, err := a.o.begin(ctx, conn, writing, "select 1")
+		for i := 0; err == nil && i < len(unsent); i++ {
+			u := &unsent[i]
+			_, err = s.Change(ctx, "insert into audit(who, said, source, space, name, action, reason, outcome, line) values('', ?, ?, ?, ?, ?, ?, ?, ?)",
+				u.Said, u.Source, u.Space, u.Name, u.Action, u.Reason, u.Outcome, u.Line)
+		}
+		if err == nil {
+			err = s.commit()
+		}
+		if err != nil {
+			rollback(conn)
+			return explained(a.o, err)
+		}
+		a.mu.Lock()
+		a.unsent = slices.Clone(a.unsent[len(unsent):])
+		a.mu.Unlock()
+	}
+	var after int64
+	if len(list) > 0 {
+		after = list[len(list)-1].ID - actsOverlap
+	}
+	if _, err = a.o.begin(ctx, conn, reading, "select 1"); err == nil {
+		var act Act
+		err = s.Each(ctx, "select id, who, line from (select id, who, line from audit where id > ? and line <> '' and length(line) <= ? order by id desc limit ?) newest order by id",
+			[]any{after, longestLine, mostActs}, []any{&act.ID, &act.Who, &act.Line}, func() {
+				if !slices.ContainsFunc(list[max(len(list)-2*actsOverlap, 0):], func(other Act) bool { return other.ID == act.ID }) {
+					list = append(slices.Clip(list), act)
+				}
+			})
+	}
+	err = errors.Join(explained(a.o, err))
+	rollback(conn)
+	slices.SortFunc(list, func(x, y Act) int { return int(x.ID - y.ID) })
+	a.mu.Lock()
+	a.list = list[max(len(list)-mostActs, 0):]
+	a.mu.Unlock()
+	return err
+}
