@@ -85,6 +85,7 @@ type AuditLog struct {
 	file   auditFile
 	actor  Actor
 	within time.Duration
+	team   Team   // nil: the audit is not shared
 	run    string // distinguishes the ids of this run from those of others
 	last   atomic.Uint64
 	turn   chan struct{} // capacity 1: full while a line is on its way to the disk
@@ -108,6 +109,21 @@ func NewAuditLog(path string, actor Actor) *AuditLog {
 	file := auditFile{path: path, limit: auditLimit, keep: auditKeep}
 	return &AuditLog{file: file, actor: actor, within: writeWithin, run: run, turn: make(chan struct{}, 1)}
 }
+
+// Team is the audit of several persons outside this machine. Its methods do not block.
+type Team interface {
+	Put(r Record, who Actor, line []byte) // after the line is in the file
+	Lines() []TeamLine                    // of all persons, oldest first, as they were read last
+}
+
+// TeamLine is a line of a Team. By is the writer as the Team knows it, whoever the line names.
+type TeamLine struct {
+	By   string
+	Line string
+}
+
+// Share makes Write share its lines, and Entries read those of others. It must be called before both.
+func (l *AuditLog) Share(t Team) { l.team = t }
 
 // id returns the id of the next action.
 func (l *AuditLog) id() string {
@@ -144,6 +160,9 @@ func (l *AuditLog) write(ctx context.Context, r Record) error {
 	})
 	select {
 	case err := <-done:
+		if err == nil && l.team != nil {
+			l.team.Put(r, l.actor, line)
+		}
 		return err
 	case <-late.C:
 		l.stuck.Store(true)

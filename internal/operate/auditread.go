@@ -55,8 +55,35 @@ func (l *AuditLog) Entries() ([]action.AuditEntry, error) {
 			e.Runs = err == nil || errors.Is(err, unix.EPERM)
 		}
 	}
+	if l.team != nil {
+		list = append(list, l.shared(at)...)
+	}
 	slices.SortStableFunc(list, func(a, b action.AuditEntry) int { return a.At.Compare(b.At) })
 	return list, nil
+}
+
+// shared returns the actions of the Team, without those that the file has.
+func (l *AuditLog) shared(has map[string]int) (list []action.AuditEntry) {
+	at := map[string]int{}
+	for _, line := range l.team.Lines() {
+		var r Record
+		if json.Unmarshal([]byte(line.Line), &r) != nil || r.ID == "" || r.Stage == Torn {
+			continue // it is not of a coordtop
+		}
+		if _, known := has[r.ID]; known {
+			continue
+		}
+		if _, known := at[r.ID]; !known {
+			e := r.entry()
+			e.Who += ", in the store " + line.By
+			e.Ours = strings.HasPrefix(r.ID, l.run+"-")
+			at[r.ID], list = len(list), append(list, e)
+		}
+		if r.Stage == After {
+			r.addEnd(&list[at[r.ID]])
+		}
+	}
+	return list
 }
 
 // entry returns an entry for the first line of an action, with its process if that runs on this machine.

@@ -61,6 +61,9 @@
 // a writer that was killed becomes the detail of a separate record, with the stage "torn". At 8 MB the file is renamed
 // to audit.jsonl.1, .2 and so on; nine such files are kept.
 //
+// A Team shares the audit with other machines: it receives each line after the file has it, and Entries and Follow read
+// the lines of others, with the writer as the Team knows it.
+//
 // What a person muted (package mute) is in mutes.json beside the audit, which all coordtops of the person share:
 // it is replaced as a whole, under a lock of the folder, and has at most 1 MB.
 //

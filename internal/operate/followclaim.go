@@ -23,9 +23,17 @@ func (l *AuditLog) Follow(ctx context.Context, since time.Time, wanted func(*act
 	var seen os.FileInfo
 	var read time.Time
 	open := false // an action had no end yet
+	var newest TeamLine
 	for {
+		news := false
+		if l.team != nil {
+			lines := l.team.Lines()
+			if news = len(lines) > 0 && lines[len(lines)-1] != newest; news {
+				newest = lines[len(lines)-1]
+			}
+		}
 		now, err := os.Lstat(l.file.path)
-		changed := err == nil && (seen == nil || !os.SameFile(now, seen) || now.Size() != seen.Size() || !now.ModTime().Equal(seen.ModTime()))
+		changed := news || err == nil && (seen == nil || !os.SameFile(now, seen) || now.Size() != seen.Size() || !now.ModTime().Equal(seen.ModTime()))
 		if changed || open && time.Since(read) >= missingEvery {
 			seen, read, open = now, time.Now(), false
 			entries, err := l.Entries()
