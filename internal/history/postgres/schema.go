@@ -14,7 +14,7 @@ import (
 
 // The version of the schema, and the lowest version that can read our tables.
 const (
-	version = 1
+	version = 2
 	readers = 1
 )
 
@@ -27,7 +27,9 @@ var first string
 var Dashboard string
 
 // steps brings a schema from version n to n+1.
-func steps() []string { return []string{first} }
+func steps() []string {
+	return []string{first, `alter table audit add column line text not null default '';`}
+}
 
 // versionOf reads the version of the schema; 0: there are no tables.
 func versionOf(ctx context.Context, s statements, schema string) (has, reads int, err error) {
