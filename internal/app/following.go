@@ -47,6 +47,7 @@ func (st *settings) recorder(c config.Config) string {
 // followed is the present that a recorder of another process sees.
 type followed struct {
 	*follow.Follower
+	place place
 	store pastReader
 	names []string // that a command was given; none: all
 	told  bool     // a Listener tells of writes, if its session is one of the server
@@ -59,7 +60,7 @@ func (p *program) followRecorder(ctx context.Context, c config.Config, name stri
 	if err != nil {
 		return nil, err
 	}
-	f := &followed{store: place.open(), stop: func() {}}
+	f := &followed{place: place, store: place.open(), stop: func() {}}
 	o := follow.Options{Log: f.store}
 	if place.team != nil {
 		direct := *place.team
@@ -157,7 +158,9 @@ func (p *program) showRecorder(ctx context.Context, c config.Config, name string
 		op := p.operator(inner, c, own, o.write)
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()
+		defer shareAudit(inner, op.Audit(), f.place)()
 		u := ui.Options{
+			Note: func(text string, about time.Time) error { return op.Note(f.place.String(), text, about) },
 			Feed: feed, Player: player, Operator: relayed.NewOperator(op, feed, sleepers), Start: firstScreen(c),
 			AuditEntries: op.Audit().Entries, Recording: f.trouble, Seen: f.seen, History: f.store,
 		}
@@ -258,4 +261,32 @@ func (st *settings) recorderPlace(c config.Config, name string) (place, error) {
 		o.team.Schema = "coordtop_" + name
 	}
 	return o, nil
+}
+
+// teamAudit is the audit in the store of a team.
+type teamAudit struct{ *postgres.Acts }
+
+// Put implements operate.Team.
+func (a teamAudit) Put(r operate.Record, who operate.Actor, line []byte) {
+	a.Acts.Put(postgres.Act{Said: who.String(), Source: r.Source, Space: r.Space, Name: r.Name, Action: r.Action, Reason: r.Reason, Outcome: cmp.Or(r.Result, r.Stage), Line: string(line)})
+}
+
+// Lines implements operate.Team.
+func (a teamAudit) Lines() (lines []operate.TeamLine) {
+	acts, _ := a.List() // a store that does not answer is reported by who follows it
+	for _, act := range acts {
+		lines = append(lines, operate.TeamLine{By: act.Who, Line: act.Line})
+	}
+	return lines
+}
+
+// shareAudit shares an audit with the store of a team, if there are both. The caller must call the function that it
+// returns.
+func shareAudit(ctx context.Context, log *operate.AuditLog, at place) (end func()) {
+	if log == nil || at.team == nil {
+		return func() {}
+	}
+	acts := postgres.ShareActs(ctx, *at.team)
+	log.Share(teamAudit{acts})
+	return acts.Close
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"coordtop/internal/history/postgres"
 	"coordtop/internal/localserver"
+	"coordtop/internal/operate"
 )
 
 // onRecorder starts a recorder of one row of a Redis that host-1 owns, and returns a world with its recording and with a
@@ -176,6 +178,14 @@ func TestABoardOnTheStoreOfATeamCostsTheWatchedServerNothing(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s%s", args, code, out, diag)
 		}
 	}
+	acts := postgres.ShareActs(t.Context(), postgres.Options{Address: store.URL()})
+	defer acts.Close()
+	line, err := json.Marshal(operate.Record{At: time.Now(), ID: "elsewhere-1", Stage: operate.After, User: "ben", Host: "desk", Action: "try", Source: "ledger", Space: "postgres", Name: "4242", Result: "failed", Detail: "taken"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	acts.Put(postgres.Act{Said: "ben@desk", Source: "ledger", Action: "try", Outcome: "failed", Line: string(line)})
+	watch.stdout.await(t, func(s string) bool { return strings.Contains(s, "ben@desk, in the store ") })
 	if n := sessions() - before; n != 0 {
 		t.Errorf("%d sessions for five commands that ask no server", n)
 	}

@@ -30,7 +30,7 @@ func (r *recording) follow(ctx context.Context, log *operate.AuditLog, hub *sour
 	beside.run(ctx, func() error {
 		r.awaitListings(ctx, hub)
 		return log.Follow(ctx, since, func(a *action.AuditEntry, e *sources.Event) bool {
-			if e.Kind == sources.EventNote && a.Recording != r.place.Path {
+			if e.Kind == sources.EventNote && a.Recording != r.place.String() {
 				return false
 			}
 			if e.Kind == sources.EventAction {
@@ -94,7 +94,7 @@ func (r *recording) has(ctx context.Context, e *sources.Event) bool {
 // noter returns a function that writes a note. After an error only this board has the note.
 func (r *recording) noter(op *operate.Operator) func(text string, about time.Time) error {
 	return func(text string, about time.Time) error {
-		err := op.Note(r.place.Path, text, about)
+		err := op.Note(r.place.String(), text, about)
 		switch {
 		case r.place.Path == "":
 			return fmt.Errorf("nothing is recorded")

@@ -230,7 +230,9 @@ func (f *fenced) Write(b *history.Batch) error {
 // recordHub records and notifies until ctx ends, and returns the cause.
 func (p *program) recordHub(ctx context.Context, r *recording, hub *sources.Hub, listen *listening, beside *watched) error {
 	r.run(ctx, hub, beside)
-	r.follow(ctx, p.auditLog(), hub, beside)
+	log := p.auditLog()
+	defer shareAudit(ctx, log, r.place)()
+	r.follow(ctx, log, hub, beside)
 	r.notify(ctx, p, hub, beside)
 	listen.serve(ctx, p, hub, r, r.Recorder, beside)
 	for said, told := "", ""; ; {

@@ -20,15 +20,25 @@ type Feed struct {
 	changes *sources.Subscription
 	acts    *sources.Subscription // of own
 	earlier []sources.Event       // recorded before, and not returned yet
+	done    map[act]bool          // what this board did, until the recorder reports it
 	wake    chan struct{}         // capacity 1
 	stop    context.CancelFunc
 	joined  sync.WaitGroup
 }
 
+// act identifies an action or a note.
+type act struct {
+	kind sources.EventKind
+	ref  sources.Ref
+	at   int64
+}
+
+func actOf(e *sources.Event) act { return act{e.Kind, e.Ref, e.At.UnixNano()} }
+
 // NewFeed returns the Feed of a Follower. own is the Hub in which actions are carried out. Events from before the start
 // are read from past until ctx ends. Close ends its goroutine.
 func NewFeed(ctx context.Context, f *follow.Follower, past history.Reader, own *sources.Hub) *Feed {
-	feed := &Feed{Follower: f, own: own, changes: f.Hub().Subscribe(0), acts: own.Subscribe(0), wake: make(chan struct{}, 1)}
+	feed := &Feed{Follower: f, own: own, done: map[act]bool{}, changes: f.Hub().Subscribe(0), acts: own.Subscribe(0), wake: make(chan struct{}, 1)}
 	feed.changes.SkipCalm()
 	feed.acts.SkipCalm()
 	until := time.Unix(0, math.MaxInt64)
@@ -83,11 +93,19 @@ func (f *Feed) Events(max int) (events []sources.Event, missed uint64) {
 	acts, _ := f.acts.Events(0)
 	for _, e := range acts {
 		if e.Kind == sources.EventAction || e.Kind == sources.EventNote {
+			f.done[actOf(&e)] = true
 			events = append(events, e)
 		}
 	}
 	more, _ := f.changes.Events(max - n)
-	return append(events, more...), 0
+	for _, e := range more {
+		if key := actOf(&e); f.done[key] {
+			delete(f.done, key) // it was shown when it was done
+			continue
+		}
+		events = append(events, e)
+	}
+	return events, 0
 }
 
 // Own returns the rows as this board sees them itself, where it does, else those of the recorder.
