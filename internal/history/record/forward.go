@@ -78,6 +78,7 @@ func (f *Forwarder) Run(ctx context.Context) error {
 			_ = backoff.Sleep(ctx, takeOver) // the loop checks ctx
 		case errors.Is(err, history.ErrDropped):
 			f.say("a part of what waited for the store was dropped before the store took it")
+			_ = backoff.Sleep(ctx, pause.Next())
 		case err != nil && !errors.Is(err, history.ErrNothing):
 			f.say(fmt.Sprintf("the store takes nothing, what is recorded waits on this machine: %v", err))
 			_ = backoff.Sleep(ctx, pause.Next())
@@ -134,8 +135,9 @@ func (f *Forwarder) next(ctx context.Context) (copied bool, err error) {
 		}
 		p := &copying{cursor: cursor, texts: newDisguise(false), to: endOfTime, source: run, follow: &following{Forwarder: f, from: from},
 			begin: func(r history.Run) (Output, error) { return f.begin(ctx, r) }}
-		err = p.all(ctx)
-		return p.store != nil, err
+		if err = p.all(ctx); p.store != nil || err != nil {
+			return p.store != nil, err
+		}
 	}
 	return false, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,6 +42,39 @@ func (c forgetfulCursor) Next(ctx context.Context) (history.Piece, error) {
 		return history.Piece{}, history.ErrDropped
 	}
 	return c.Cursor.Next(ctx)
+}
+
+// later is a spool whose first run ended with a write that had no Inputs.
+type later struct{ history.Log }
+
+func (l later) Runs(ctx context.Context) ([]history.Run, error) {
+	runs, err := l.Log.Runs(ctx)
+	runs = slices.Clone(runs)
+	runs[0].To = runs[0].To.Add(time.Second)
+	return runs, err
+}
+
+func TestARunWhoseInputsAreCopiedKeepsBackNoOther(t *testing.T) {
+	t.Parallel()
+	var hour *historytest.Log
+	synctest.Test(t, func(t *testing.T) { hour = historytest.Hour(t, nil, nil) })
+	runs, err := hour.Runs(t.Context())
+	if err != nil || len(runs) < 2 {
+		t.Fatal(runs, err)
+	}
+	var begun []time.Time
+	done := make(chan struct{})
+	close(done)
+	f := NewForwarder(ForwardOptions{From: later{hour}, Done: done,
+		Begin: func(_ context.Context, run history.Run) (Output, error) {
+			begun = append(begun, run.From)
+			return nil, errors.New("this is enough")
+		},
+		Last: func(context.Context) (time.Time, error) { return runs[0].To, nil },
+	})
+	if err := f.Run(t.Context()); err != nil || len(begun) != 1 || !begun[0].Equal(runs[1].From) {
+		t.Errorf("%v, a run began at %v, want the second of %+v", err, begun, runs)
+	}
 }
 
 // failing is an Output that fails at first, now and then.
