@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"coordtop/internal/demo"
 	"coordtop/internal/ground/format"
 	"coordtop/internal/ground/spawn"
+	"coordtop/internal/history/election"
 	"coordtop/internal/localserver"
 	"coordtop/sources"
 )
@@ -28,6 +30,7 @@ type demoOptions struct {
 	ports [4]int // of demoServers
 	seed  uint64
 	story string
+	team  bool
 
 	installing string // the log of a program that is installing servers
 }
@@ -53,7 +56,9 @@ func (p *program) demoCommands() []*cobra.Command {
 			"follows. With --scenario story things go wrong by themselves, one after the other.\n\n" +
 			"With --no-ui it prints a `name url` line for each server and, last, a line with the\n" +
 			"command that shows them on the board, then serves until it is interrupted. Any client may use\n" +
-			"them, SDKs of YDB too: the emulator stands for two YDB nodes.",
+			"them, SDKs of YDB too: the emulator stands for two YDB nodes.\n\n" +
+			"With --team two recorders share a store on the private Postgres. It prints the commands with which several\n" +
+			"people see the same, and kills the recorder that records: the other goes on. See coordtop help team.",
 		Example: "coordtop demo\ncoordtop demo --no-ui --redis-port 7379 --postgres-port 7432 --ydb-port 7136 --dflockd-port 7388 --seed 1",
 		Args:    none,
 		RunE:    p.run(func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context(), o) }),
@@ -65,9 +70,10 @@ func (p *program) demoCommands() []*cobra.Command {
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "repeat the random pauses of an earlier demo (default: others each time)")
 	choiceVar(cmd, &o.story, "scenario", "", "plain, or story: within two minutes a host dies, a lock leaks and a server restarts without its data", "plain", demo.Story)
 	cmd.Flags().StringVar(&o.installing, "installing", "", "wait for the servers that this log says are being installed")
+	cmd.Flags().BoolVar(&o.team, "team", false, "run two recorders on one store instead of the board, and kill one")
 	_ = cmd.Flags().MarkHidden("installing") // it fails only for an unknown flag
 	o.board.flags(cmd)
-	return []*cobra.Command{cmd, demoCandidateCommand(p)}
+	return []*cobra.Command{cmd, demoCandidateCommand(p), demoRecorderCommand(p)}
 }
 
 // stopPatience bounds the end of the demo's servers; those that still run are killed then.
@@ -79,7 +85,7 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 			return usagef("--%s %d: a port is a number from 1 to 65535", demoServers[i].flag, port)
 		}
 	}
-	if !o.noUI {
+	if !o.noUI && !o.team {
 		if err := p.env.screen("coordtop demo --no-ui serves without a screen"); err != nil {
 			return err
 		}
@@ -107,6 +113,9 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 		defer cancel()
 		err = errors.Join(err, world.Stop(stop))
 	}()
+	if o.team {
+		return p.demoTeam(ctx, self, recording.Dir, world.Endpoints())
+	}
 	if o.noUI {
 		return serve(ctx, p.env, world.Endpoints())
 	}
@@ -172,14 +181,79 @@ func demoCandidateCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: demo.CandidateCommand, Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := context.WithCancel(cmd.Context())
+			ctx, cancel := p.untilInputEnds(cmd.Context())
 			defer cancel()
-			// It ends with the process: a read of standard input cannot be interrupted.
-			spawn.Go(ctx, nil, func() {
-				_, _ = io.Copy(io.Discard, p.env.Stdin)
-				cancel()
-			})
 			return demo.RunCandidate(ctx, args[0], p.env.Stdout)
 		}),
 	}
+}
+
+// demoTeam runs two recorders of the demo's servers on a store on its Postgres, and prints how to look at them.
+func (p *program) demoTeam(ctx context.Context, self, folder string, endpoints []demo.Endpoint) error {
+	var c config.Config
+	text := "title: demo\nsources:\n"
+	for _, e := range endpoints {
+		if e.Err == nil {
+			text += fmt.Sprintf("  - {name: %q, url: %q}\n", e.Name, e.View)
+		}
+		if e.Name == "postgres" {
+			if c.History.URL = e.URL; e.Err != nil {
+				return fmt.Errorf("the store of a team is on Postgres: %w", e.Err)
+			}
+		}
+	}
+	text += fmt.Sprintf("history: {url: %q}\n", c.History.URL)
+	file := filepath.Join(folder, "team.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return err
+	}
+	o := demo.TeamOptions{Program: self, Config: file, Folder: folder, Out: p.env.Stdout, Elected: func(ctx context.Context) (int, error) {
+		present, err := election.Ask(ctx, p.electionOf(c, ""))
+		if err != nil || !present.Recording() {
+			return 0, err
+		}
+		return present.PID, nil
+	}}
+	said := "store    psql " + format.ShellWord(c.History.URL) + " -c 'select * from coordtop.runs'\n"
+	for n := 1; n <= 2; n++ {
+		port, err := localserver.FreePort()
+		if err != nil {
+			return err
+		}
+		o.Metrics = append(o.Metrics, fmt.Sprintf("127.0.0.1:%d", port))
+		said += fmt.Sprintf("metrics  curl http://127.0.0.1:%d/metrics # of recorder %d\n", port, n)
+	}
+	with := "coordtop --config " + format.ShellWord(file)
+	said += "status   " + with + " record --status\n" + strings.Repeat("board    "+with+" --from all\n", 3) + "past     " + with + " history --since 5m\n"
+	if _, err := io.WriteString(p.env.Stdout, said); err != nil {
+		return fmt.Errorf("printing the commands: %w", err)
+	}
+	if err := demo.RunTeam(ctx, o); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// demoRecorderCommand runs one recorder of the demo until its standard input ends.
+func demoRecorderCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: demo.RecorderCommand, Hidden: true, Args: cobra.ExactArgs(2),
+		RunE: p.run(func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := p.untilInputEnds(cmd.Context())
+			defer cancel()
+			p.settings.file = args[0]
+			return p.record(ctx, nil, &listening{address: args[1]})
+		}),
+	}
+}
+
+// untilInputEnds returns a context that ends with standard input.
+func (p *program) untilInputEnds(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	// It ends with the process: a read of standard input cannot be interrupted.
+	spawn.Go(ctx, nil, func() {
+		_, _ = io.Copy(io.Discard, p.env.Stdin)
+		cancel()
+	})
+	return ctx, cancel
 }

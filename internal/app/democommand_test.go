@@ -366,3 +366,24 @@ func TestDemoWithoutAnyServerIsAnError(t *testing.T) {
 		t.Errorf("said %q and %q", text, w.stdout)
 	}
 }
+
+func TestTheDemoOfATeamKillsARecorderAndAnotherGoesOn(t *testing.T) {
+	t.Parallel()
+	localserver.NeedsServer(t)
+	cmd := command(t, "demo", "--team")
+	out := newStream()
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	text := out.await(t, func(text string) bool { return strings.Contains(text, "was started again, and stands by") })
+	for _, want := range []string{"record --status", "--from all", "/metrics", "recorder 1 was killed", "recorder 2 records after"} {
+		if !strings.Contains(text, want) && !strings.Contains(text, strings.NewReplacer("1", "2", "2", "1").Replace(want)) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	if code := ends(t, cmd); code != 0 {
+		t.Errorf("it ends with %d: %s", code, out)
+	}
+}

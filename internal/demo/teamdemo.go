@@ -1,0 +1,146 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/spawn"
+)
+
+// RecorderCommand is the hidden command of the binary that runs one recorder. Its arguments are the config file and the
+// address of its metrics.
+const RecorderCommand = "demo-recorder"
+
+// TeamOptions are the recorders of a team.
+type TeamOptions struct {
+	Program string
+	Config  string   // file
+	Folder  string   // in which each recorder gets a home
+	Metrics []string // host and port for the metrics of each recorder
+	Out     io.Writer
+
+	// Elected returns the process that records; 0: none does.
+	Elected func(context.Context) (pid int, err error)
+
+	// KillAfter is how long a recorder records before it is killed, once. 0: 10 s.
+	KillAfter time.Duration
+}
+
+// recorder is one process of the team.
+type recorder struct {
+	number int
+	cmd    *exec.Cmd
+	in     io.Closer
+}
+
+// RunTeam runs recorders, kills the elected one once, and says who goes on. It ends with ctx, or when a recorder cannot
+// be started.
+func RunTeam(ctx context.Context, o TeamOptions) error {
+	if o.KillAfter == 0 {
+		o.KillAfter = 10 * time.Second
+	}
+	var all []*recorder
+	defer func() {
+		var running sync.WaitGroup
+		for _, r := range all {
+			spawn.Go(ctx, &running, func() { r.stop(ctx) })
+		}
+		running.Wait()
+	}()
+	for i := range o.Metrics {
+		r, err := o.start(ctx, i+1)
+		if err != nil {
+			return err
+		}
+		all = append(all, r)
+	}
+	say := func(format string, args ...any) {
+		fmt.Fprintf(o.Out, "%s  %s\n", time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
+	}
+	first, err := o.await(ctx, all, nil)
+	if err != nil {
+		return err
+	}
+	say("recorder %d records, the others stand by; it is killed in %v", first.number, o.KillAfter)
+	if err := backoff.Sleep(ctx, o.KillAfter); err != nil {
+		return err
+	}
+	began := time.Now()
+	first.kill()
+	say("recorder %d was killed", first.number)
+	next, err := o.await(ctx, all, first)
+	if err != nil {
+		return err
+	}
+	say("recorder %d records after %.1f s", next.number, time.Since(began).Seconds())
+	again, err := o.start(ctx, first.number)
+	if err != nil {
+		return err
+	}
+	*first = *again
+	say("recorder %d was started again, and stands by", first.number)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// await waits until another recorder than before records.
+func (o *TeamOptions) await(ctx context.Context, all []*recorder, before *recorder) (*recorder, error) {
+	for {
+		pid, err := o.Elected(ctx)
+		for _, r := range all {
+			if err == nil && r != before && r.cmd.Process.Pid == pid {
+				return r, nil
+			}
+		}
+		if err := backoff.Sleep(ctx, 100*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// start starts a recorder, which ends when this process does.
+func (o *TeamOptions) start(ctx context.Context, number int) (*recorder, error) {
+	home := filepath.Join(o.Folder, fmt.Sprint("recorder-", number))
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(filepath.Join(home, "stderr.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }() // the recorder has its own
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), o.Program, RecorderCommand, o.Config, o.Metrics[number-1])
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl+c at the terminal reaches only the parent
+	cmd.Stderr = log
+	in, err := cmd.StdinPipe() // if we die, the end of this pipe stops the recorder
+	if err != nil {
+		return nil, fmt.Errorf("making a pipe: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting a recorder: %w", err), in.Close())
+	}
+	return &recorder{number, cmd, in}, nil
+}
+
+func (r *recorder) kill() {
+	_ = r.cmd.Process.Kill() // it may have ended
+	_ = r.cmd.Wait()
+}
+
+// stop ends a recorder, which resigns. It is killed if that takes long.
+func (r *recorder) stop(ctx context.Context) {
+	_ = r.in.Close() // it may have ended
+	bound := spawn.After(ctx, 4*time.Second, func() { _ = r.cmd.Process.Kill() })
+	defer bound.Stop()
+	_ = r.cmd.Wait() // how it ended does not matter
+}
