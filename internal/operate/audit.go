@@ -11,6 +11,7 @@ import (
 
 	"coordtop/internal/ground/format"
 	"coordtop/internal/ground/spawn"
+	"coordtop/internal/mute"
 )
 
 // Stages of a Record.
@@ -59,6 +60,8 @@ type Record struct {
 	// belongs to.
 	About     time.Time `json:"about,omitzero"`
 	Recording string    `json:"recording,omitempty"`
+
+	Mute *mute.Mute `json:"mute,omitempty"` // only of acknowledge, mute and unmute, if the audit is shared
 }
 
 // Actor names the person who acts, as far as the machine knows.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
+	"coordtop/internal/mute"
 	"coordtop/internal/operate"
 	"coordtop/sources"
 )
@@ -83,5 +84,45 @@ func TestATeamSharesItsAuditAndEachActionIsToldOnceWhenItHasEnded(t *testing.T) 
 	case e := <-told:
 		t.Errorf("it is told twice: %+v", e)
 	case <-time.After(2 * time.Second):
+	}
+}
+
+func TestATeamSharesWhatIsMutedAndWhoEndedIt(t *testing.T) {
+	t.Parallel()
+	shared := &team{}
+	mutes := func(user string) *operate.Mutes {
+		l := operate.NewAuditLog(filepath.Join(t.TempDir(), "state", "audit.jsonl"), operate.Actor{User: user, Host: user + "-desk"})
+		l.Share(shared)
+		return operate.NewMutes(l)
+	}
+	list := func(m *operate.Mutes) []mute.Mute {
+		t.Helper()
+		all, err := m.List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	ana, ben := mutes("ana"), mutes("ben")
+	now := time.Now()
+	if err := ana.Add(t.Context(), mute.Mute{At: now, Until: now.Add(time.Hour), Filter: "billing"}); err != nil {
+		t.Fatal(err)
+	}
+	seen := list(ben)
+	if len(seen) != 1 || seen[0].Filter != "billing" || seen[0].By != "ana@ana-desk, in the store db_ana" || len(list(ana)) != 1 {
+		t.Fatalf("ben sees %+v, ana %+v", seen, list(ana))
+	}
+	seen[0].Pins = map[string]mute.Pin{"leases/x": {}}
+	if err := ben.Pin(seen); err != nil {
+		t.Fatal(err)
+	}
+	if again := list(ben); len(again) != 1 || len(again[0].Pins) != 1 {
+		t.Errorf("after a pin ben sees %+v", again)
+	}
+	if err := ben.End(t.Context(), seen[0]); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := list(ana), list(ben); len(a)+len(b) != 0 {
+		t.Errorf("after the end ana sees %+v, ben %+v", a, b)
 	}
 }

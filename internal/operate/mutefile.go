@@ -48,11 +48,53 @@ func NewMutes(audit *AuditLog) *Mutes {
 
 func (s *Mutes) path() string { return filepath.Join(filepath.Dir(s.audit.file.path), mutesName) }
 
-// List returns the mutes that have not ended.
+// List returns the mutes that have not ended, with those of the Team.
 func (s *Mutes) List() ([]mute.Mute, error) {
 	if s == nil {
 		return nil, nil
 	}
+	list, err := s.read()
+	shared, ended := s.shared()
+	list = slices.DeleteFunc(list, func(m mute.Mute) bool { return ended[m.ID] })
+	return withShared(list, shared), err
+}
+
+// withShared adds the shared mutes that a list does not have.
+func withShared(list, shared []mute.Mute) []mute.Mute {
+	for _, m := range shared {
+		if !slices.ContainsFunc(list, func(has mute.Mute) bool { return has.ID == m.ID }) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// shared returns the mutes of the Team that have not ended, and the IDs of those that somebody ended.
+func (s *Mutes) shared() (list []mute.Mute, ended map[string]bool) {
+	if s.audit.team == nil {
+		return nil, nil
+	}
+	ended = map[string]bool{}
+	now := time.Now()
+	for _, line := range s.audit.team.Lines() {
+		var r Record
+		if json.Unmarshal([]byte(line.Line), &r) != nil || r.Mute == nil || r.Mute.ID == "" {
+			continue
+		}
+		switch m := *r.Mute; r.Action {
+		case unmuteAction:
+			ended[m.ID] = true
+		case muteAction, acknowledgeAction:
+			if m.By += ", in the store " + line.By; now.Before(m.Until) {
+				list = append(list, m)
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(m mute.Mute) bool { return ended[m.ID] }), ended
+}
+
+// read returns the mutes in the file that have not ended.
+func (s *Mutes) read() ([]mute.Mute, error) {
 	const reading = "reading what is muted: "
 	if info, err := os.Lstat(s.path()); err == nil && !files.IsOurs(info, 0o600) {
 		return nil, fmt.Errorf(reading+"%s is not a file of ours alone, remove it", s.path())
@@ -98,9 +140,10 @@ func (s *Mutes) act(ctx context.Context, action string, m *mute.Mute, until stri
 	return err
 }
 
-// Pin keeps the Pins that copies of mutes have, see mute.Pinned.
+// Pin keeps the Pins that copies of mutes have, see mute.Pinned. The file then has the mutes of the Team, too.
 func (s *Mutes) Pin(copies []mute.Mute) error {
-	return s.change(func(list []mute.Mute) []mute.Mute { return mute.Pinned(list, copies) })
+	shared, _ := s.shared()
+	return s.change(func(list []mute.Mute) []mute.Mute { return mute.Pinned(withShared(list, shared), copies) })
 }
 
 // note writes a line of the audit.
@@ -109,10 +152,14 @@ func (s *Mutes) note(ctx context.Context, action string, m *mute.Mute, until str
 	if m.Text != "" {
 		text += ": " + m.Text
 	}
-	return s.audit.Write(ctx, Record{
+	r := Record{
 		ID: s.audit.id(), Stage: Only, Action: action, Detail: text,
 		Source: m.Of.Source, Space: m.Of.Space, Name: m.Of.Name,
-	})
+	}
+	if s.audit.team != nil {
+		r.Mute = m
+	}
+	return s.audit.Write(ctx, r)
 }
 
 // lockPatience bounds the wait for other boards that change the file.
@@ -128,7 +175,7 @@ func (s *Mutes) change(f func([]mute.Mute) []mute.Mute) (err error) {
 	if err := lockFile(folder, lockPatience); err != nil {
 		return err
 	}
-	list, err := s.List()
+	list, err := s.read()
 	if err != nil {
 		return err
 	}
