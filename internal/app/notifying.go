@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"fmt"
@@ -154,7 +155,7 @@ func (r *recording) notify(ctx context.Context, p *program, hub *sources.Hub, be
 	if r.Recorder == nil || len(r.config.Notify) == 0 {
 		return
 	}
-	l := &findings{r: r, hub: hub, began: time.Now(), news: hub.Subscribe(0), mutes: operate.NewMutes(p.auditLog())}
+	l := &findings{r: r, hub: hub, began: time.Now(), news: hub.Subscribe(0), mutes: operate.NewMutes(cmp.Or(r.audit, p.auditLog()))}
 	l.acts = slices.DeleteFunc(slices.Clone(r.earlier), func(e sources.Event) bool { return e.Kind != sources.EventAction })
 	l.index.Problems = true
 	o := notify.Options{

@@ -231,6 +231,7 @@ func (f *fenced) Write(b *history.Batch) error {
 func (p *program) recordHub(ctx context.Context, r *recording, hub *sources.Hub, listen *listening, beside *watched) error {
 	r.run(ctx, hub, beside)
 	log := p.auditLog()
+	r.audit = log
 	defer shareAudit(ctx, log, r.place)()
 	r.follow(ctx, log, hub, beside)
 	r.notify(ctx, p, hub, beside)
