@@ -39,7 +39,17 @@ type member struct {
 	errs  *stream
 }
 
+// newCrew starts n recorders whose user is the superuser.
 func newCrew(t *testing.T, n int) *crew {
+	t.Helper()
+	g := newStore(t)
+	for range n {
+		g.start(g.member("postgres"))
+	}
+	return g
+}
+
+func newStore(t *testing.T) *crew {
 	t.Helper()
 	redis := localserver.RedisForTest(t, localserver.RedisOptions{})
 	g := &crew{t: t, server: localserver.PostgresForTest(t, localserver.PostgresOptions{}), watched: redis.URL() + "?keys=app:leader:*", truth: &turns{all: map[string][]taken{}}}
@@ -48,19 +58,21 @@ func newCrew(t *testing.T, n int) *crew {
 	c := writer(t, redis.Addr())
 	running.Go(func() { g.truth.run(ctx, c, 20*time.Millisecond) })
 	t.Cleanup(func() { cancel(); running.Wait() })
-	for range n {
-		address := strings.TrimPrefix(g.server.URL(), "postgres://")
-		user, rest, _ := strings.Cut(address, "@")
-		host, database, _ := strings.Cut(rest, "/")
-		m := &member{home: t.TempDir(), proxy: localserver.ProxyForTest(t, host)}
-		config := fmt.Sprintf("history: {url: 'postgres://%s@%s/%s'}\nsources: [{name: leases, url: '%s'}]\n", user, m.proxy.Addr(), database, g.watched)
-		if err := os.WriteFile(filepath.Join(m.home, "config.yaml"), []byte(config), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		g.members = append(g.members, m)
-		g.start(m)
-	}
 	return g
+}
+
+// member returns a recorder with a user of the store. It does not run yet.
+func (g *crew) member(user string) *member {
+	g.t.Helper()
+	_, rest, _ := strings.Cut(g.server.URL(), "@")
+	host, database, _ := strings.Cut(rest, "/")
+	m := &member{home: g.t.TempDir(), proxy: localserver.ProxyForTest(g.t, host)}
+	config := fmt.Sprintf("history: {url: 'postgres://%s@%s/%s'}\nsources: [{name: leases, url: '%s'}]\n", user, m.proxy.Addr(), database, g.watched)
+	if err := os.WriteFile(filepath.Join(m.home, "config.yaml"), []byte(config), 0o600); err != nil {
+		g.t.Fatal(err)
+	}
+	g.members = append(g.members, m)
+	return m
 }
 
 func (g *crew) start(m *member) {
