@@ -22,6 +22,7 @@ type laneTotals struct {
 	totals   map[sources.Ref]history.Total // of the recording, for lanes that were not read
 	totalsOf timeline.Window
 	totalsAt time.Time
+	rest     time.Time     // when they were asked for; afterwards the time until which none are
 	recorded []rows.Handle // of what they have and the list has not
 
 	work  *summing // nil: none is under way

@@ -52,6 +52,7 @@ type jump struct {
 
 const (
 	restAfter = 5 * time.Second // after the recording could not be read
+	sumRest   = 10              // multiple of the time that summing up took, until it is done again
 	keptPasts = 2000            // of how many rows what was read is kept
 	mostMarks = 10_000          // before the end of the window
 	fewTerms  = 1000            // of a row are merged with those of memory in each frame, where the list shows it
@@ -104,9 +105,10 @@ type pastReader struct {
 	sums    *laneTotals                 // of the Timeline
 	arrived func(jump, []history.Event) // takes the change that was looked for
 	context context.Context             // of what is read; nil: there is no recording
-	running bool
-	rest    time.Time // after a failure nothing is asked until then
-	jump    *jump     // nil: no change is looked for
+	running bool                        // a query other than that of the sums is under way
+	summing bool                        // that of the sums is
+	rest    time.Time                   // after a failure nothing is asked until then
+	jump    *jump                       // nil: no change is looked for
 }
 
 // askIn has the recording asked in a context.
@@ -118,9 +120,27 @@ func (r *pastReader) askIn(ctx context.Context) {
 
 // readPast is the command that reads what the screen shows and nobody has read yet; nil: that is nothing.
 func (r *pastReader) readPast() tea.Cmd {
-	if r.context == nil || r.running || r.scene.State == nil || r.scene.Clock.Before(r.rest) {
+	if r.context == nil || r.scene.State == nil || r.scene.Clock.Before(r.rest) {
 		return nil
 	}
+	msg := pastMsg{now: r.scene.State.At}
+	if !r.running {
+		msg = r.unreadPast()
+	}
+	switch {
+	case msg.jump != nil || msg.marksOf != (history.Span{}) || len(msg.refs) > 0:
+		r.running = true
+	case r.scene.Shown == screen.Timeline && (r.sums.wanted || r.recordedDue()) && !r.scene.Time.Summing && !r.summing && !r.scene.Clock.Before(r.sums.rest):
+		r.summing, r.sums.rest, msg.totalsOf = true, r.scene.Clock, r.sums.window
+	default:
+		return nil
+	}
+	ctx, h := r.context, r.history
+	return func() tea.Msg { return msg.read(ctx, h) }
+}
+
+// unreadPast is what the screen shows and nobody has read, but for the sums, which may take long.
+func (r *pastReader) unreadPast() pastMsg {
 	msg := pastMsg{now: r.scene.State.At, jump: r.jump}
 	if r.scene.Shown == screen.Timeline {
 		msg.marksOf = r.unreadMarks()
@@ -128,15 +148,7 @@ func (r *pastReader) readPast() tea.Cmd {
 		msg.step = screen.StripWindow(r.scene).Step
 	}
 	msg.refs, msg.span = r.unreadLanes()
-	if r.scene.Shown == screen.Timeline && (r.sums.wanted || r.recordedDue()) && !r.scene.Time.Summing {
-		msg.totalsOf = r.sums.window
-	}
-	if msg.jump == nil && msg.marksOf == (history.Span{}) && len(msg.refs) == 0 && msg.totalsOf.Columns == 0 {
-		return nil
-	}
-	r.running = true
-	ctx, h := r.context, r.history
-	return func() tea.Msg { return msg.read(ctx, h) }
+	return msg
 }
 
 // shownLanes are the rows of which the screen shows lanes.
@@ -221,7 +233,11 @@ func (r *pastReader) unreadMarks() history.Span {
 
 // havePast takes what was read.
 func (r *pastReader) havePast(msg pastMsg) {
-	r.running = false
+	if msg.totalsOf.Columns > 0 {
+		r.summing, r.sums.rest = false, r.scene.Clock.Add(sumRest*r.scene.Clock.Sub(r.sums.rest))
+	} else {
+		r.running = false
+	}
 	if msg.jump == r.jump {
 		r.jump = nil
 	}

@@ -287,3 +287,38 @@ func TestARecordingThatCannotBeReadIsSaidAndRests(t *testing.T) {
 		t.Errorf("it was asked %d times more", len(r.asked)-n)
 	}
 }
+
+// TestLanesAreReadWhileTheRecordingIsSummedUp keeps back the sums: of a month of a team they take a minute.
+func TestLanesAreReadWhileTheRecordingIsSummedUp(t *testing.T) {
+	t.Parallel()
+	d, r := recorded()
+	sums := 0
+	var answer func(cmd tea.Cmd)
+	answer = func(cmd tea.Cmd) {
+		if cmd == nil {
+			return
+		}
+		switch msg := cmd().(type) {
+		case tea.BatchMsg:
+			for _, c := range msg {
+				answer(c)
+			}
+		case pastMsg:
+			if msg.totalsOf.Columns > 0 {
+				sums++
+				return
+			}
+			answer(d.send(msg))
+		case sumMsg:
+			answer(d.send(msg))
+		}
+	}
+	answer(d.send(key("3")))
+	before := len(r.asked)
+	for range 4 {
+		answer(d.send(key("H")))
+	}
+	if sums != 1 || len(r.asked) <= before {
+		t.Errorf("the recording was summed up %d times, and lanes were read %d times after", sums, len(r.asked)-before)
+	}
+}
