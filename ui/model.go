@@ -21,12 +21,10 @@ import (
 // model is the one tea.Model. Only Update changes it; drawing reads it.
 type model struct {
 	screen.Scene
-	acting   dialog.Acting // and the dialog over the board
-	options  Options
-	feeds    *feeds
-	keys     keys.Map
-	handlers map[keys.Intent]handler
-	joiner   terminal.KeyJoiner
+	acting  dialog.Acting // and the dialog over the board
+	options Options
+	feeds   *feeds
+	keyboard
 
 	// The parts, each of which changes what is its own.
 	rowList   *rowList
@@ -52,6 +50,13 @@ type model struct {
 		frame    tea.View  // what View returns
 		tabTitle heldTitle // of the window
 	}
+}
+
+// keyboard turns keys into intents, and intents into what is done.
+type keyboard struct {
+	keys     keys.Map
+	handlers map[keys.Intent]handler
+	joiner   terminal.KeyJoiner
 }
 
 // window has the size of the terminal, and the settings of the person for it.
@@ -123,9 +128,8 @@ func newModel(o Options) *model {
 			Navigation: screen.Navigation{Shown: screen.Locks},
 		},
 		options:  o,
-		handlers: handlers(),
+		keyboard: keyboard{handlers: handlers(), joiner: terminal.KeyJoiner{Remote: env.Remote()}},
 		feeds:    newFeeds(o),
-		joiner:   terminal.KeyJoiner{Remote: env.Remote()},
 		window: window{
 			w: o.Width, h: o.Height,
 			scheme: paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},

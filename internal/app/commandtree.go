@@ -75,7 +75,7 @@ func getCommand(p *program) *cobra.Command {
 	cmd.Flags().BoolVar(&problems, "problems", false, "print only what has a problem")
 	cmd.Flags().BoolVar(&unacknowledged, "unacknowledged", false, "with --fail-on and --problems, leave out what is acknowledged or muted on the board")
 	lengthVar(cmd, &timeout, "timeout", 5*time.Second, "print what arrived after so long")
-	p.fromFlag(cmd)
+	fromFlag(p, cmd)
 	p.schemaFlag(cmd, headless.OfGet)
 	return cmd
 }
@@ -102,7 +102,7 @@ func watchCommand(p *program) *cobra.Command {
 	o.flag(cmd)
 	cmd.Flags().BoolVar(&data, "data", false, "show the data of primitives and owners in text too")
 	listen.flag(cmd)
-	p.fromFlag(cmd)
+	fromFlag(p, cmd)
 	p.schemaFlag(cmd, headless.OfWatch)
 	return cmd
 }
@@ -218,7 +218,7 @@ func waitCommand(p *program) *cobra.Command {
 	cmd.Flags().BoolVar(&o.Unacknowledged, "unacknowledged", false, "for problem and calm, leave out what is acknowledged or muted on the board")
 	lengthVar(cmd, &o.Timeout, "timeout", 0, "give up after so long, as 30s; left out: never")
 	format.flag(cmd)
-	p.fromFlag(cmd)
+	fromFlag(p, cmd)
 	completeFlag(cmd, "for", "led", "free", "absent", "owner=", "problem", "calm")
 	return cmd
 }
@@ -300,7 +300,7 @@ func ownersCommand(p *program) *cobra.Command {
 	}
 	format.flag(cmd)
 	lengthVar(cmd, &o.Timeout, "timeout", 5*time.Second, "print what arrived after so long")
-	p.fromFlag(cmd)
+	fromFlag(p, cmd)
 	cmd.Flags().StringVar(&by, "by", origin.ByHost.String(), "what is one owner: `host`, program or session")
 	return cmd
 }

@@ -42,7 +42,7 @@ var demoServers = [4]struct{ flag, usage string }{
 }
 
 // demoCommands returns the demo and the hidden command that its candidates run.
-func (p *program) demoCommands() []*cobra.Command {
+func demoCommands(p *program) []*cobra.Command {
 	var o demoOptions
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -208,7 +208,7 @@ func (p *program) demoTeam(ctx context.Context, self, folder string, endpoints [
 		return err
 	}
 	o := demo.TeamOptions{Program: self, Config: file, Folder: folder, Out: p.env.Stdout, Elected: func(ctx context.Context) (int, error) {
-		present, err := election.Ask(ctx, p.electionOf(c, ""))
+		present, err := election.Ask(ctx, electionOf(p, c, ""))
 		if err != nil || !present.Recording() {
 			return 0, err
 		}

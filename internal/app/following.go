@@ -31,7 +31,7 @@ const (
 )
 
 // fromFlag adds --from to a command that shows the present.
-func (p *program) fromFlag(cmd *cobra.Command) {
+func fromFlag(p *program, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.settings.from, "from", "", "show what the recorder `NAME` sees, and ask no server: here, all, a group, or servers for none")
 	completeFlag(cmd, "from", fromHere, fromAll, fromServers)
 }

@@ -274,7 +274,7 @@ func (p *program) root() *cobra.Command {
 	}
 	o.flags(root)
 	root.Flags().BoolVar(&o.write, "write", false, "arm writing from the start and without an end")
-	p.fromFlag(root)
+	fromFlag(p, root)
 	root.PersistentFlags().StringVar(&p.settings.file, "config", "", "read FILE instead of the usual config file")
 	reading := []*cobra.Command{ // they take URLs and names of sources, as root does
 		getCommand(p), whyCommand(p), watchCommand(p), waitCommand(p), acquireCommand(p), campaignCommand(p), releaseCommand(p),
@@ -294,7 +294,7 @@ func (p *program) root() *cobra.Command {
 			return fmt.Sprintf("coordtop %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		}),
 	})
-	root.AddCommand(append(p.demoCommands(), drillCandidateCommand(p))...)
+	root.AddCommand(append(demoCommands(p), drillCandidateCommand(p))...)
 	return root
 }
 

@@ -75,14 +75,14 @@ func nodeCommand(p *program) *cobra.Command {
 		"coordtop node drop jobs/local/old --write --yes\ncoordtop node drop jobs/local/old --force --typed /local/old --write --yes")
 	cmd.Flags().BoolVar(&drop.force, "force", false, "also while something in it is owned or awaited")
 	cmd.Flags().StringVar(&drop.typed, "typed", "", "with --force: the `PATH` of the node, as if it was typed")
-	all.AddCommand(p.describeNode())
+	all.AddCommand(describeNode(p))
 	for _, c := range all.Commands() {
 		c.ValidArgsFunction = p.settings.completeSources
 	}
 	return all
 }
 
-func (p *program) describeNode() *cobra.Command {
+func describeNode(p *program) *cobra.Command {
 	var o output
 	cmd := &cobra.Command{
 		Use: "describe NAME | URL", Short: "Print the settings of a coordination node and how it is used", Args: one,

@@ -85,14 +85,14 @@ func semaphoreCommand(p *program) *cobra.Command {
 			"coordtop semaphore delete jobs/quota --force --if-owner 5/3 --if-owner 7/4 --write --yes")
 	cmd.Flags().BoolVar(&remove.force, "force", false, "also while somebody owns it or waits for it")
 	cmd.Flags().StringArrayVar(&remove.owners, "if-owner", nil, "with --force: only if its owners have these `GUARD`s, as describe prints them")
-	all.AddCommand(p.describeSemaphore(help))
+	all.AddCommand(describeSemaphore(p, help))
 	for _, c := range all.Commands() {
 		c.ValidArgsFunction = p.settings.completeSources
 	}
 	return all
 }
 
-func (p *program) describeSemaphore(help string) *cobra.Command {
+func describeSemaphore(p *program, help string) *cobra.Command {
 	var o output
 	cmd := &cobra.Command{
 		Use: "describe NAME | URL", Short: "Print a semaphore with its owners, waiters and all of its data", Args: one,

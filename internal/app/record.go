@@ -240,7 +240,7 @@ func recordCommand(p *program) *cobra.Command {
 			}
 			if o.status {
 				p.onlyReads.Store(true)
-				return p.recorderStatus(cmd.Context(), args, o)
+				return recorderStatus(cmd.Context(), p, args, o)
 			}
 			return p.record(cmd.Context(), args, &o.listen)
 		}),
@@ -270,7 +270,7 @@ func (p *program) record(ctx context.Context, args []string, listen *listening) 
 		return usagef("there is no place for the recording: set history.file, and history.off to false, or $HOME")
 	}
 	if place.team != nil {
-		return p.recordForTeam(ctx, c, place, listen)
+		return recordForTeam(ctx, p, c, place, listen)
 	}
 	if err := listen.open(ctx); err != nil {
 		return err

@@ -55,15 +55,15 @@ func recorderName() (host, name string) {
 }
 
 // electionOf returns the election of the recorder of a store. name is that of this process.
-func (p *program) electionOf(c config.Config, name string) election.Options {
+func electionOf(p *program, c config.Config, name string) election.Options {
 	store := p.settings.placeOf(c.History, "").team
 	return election.Options{Direct: cmp.Or(c.History.Direct, c.History.URL), Password: store.Password, Schema: store.Name(), Name: name, Logger: p.logger()}
 }
 
 // recordForTeam stands for election as the recorder of the store, and records while it is elected.
-func (p *program) recordForTeam(ctx context.Context, c config.Config, place place, listen *listening) error {
+func recordForTeam(ctx context.Context, p *program, c config.Config, place place, listen *listening) error {
 	_, name := recorderName()
-	elector, err := election.New(p.electionOf(c, name))
+	elector, err := election.New(electionOf(p, c, name))
 	if err != nil {
 		return err
 	}
@@ -253,7 +253,7 @@ func (p *program) recordHub(ctx context.Context, r *recording, hub *sources.Hub,
 }
 
 // recorderStatus prints who records, and who stands by.
-func (p *program) recorderStatus(ctx context.Context, args []string, o recordOptions) error {
+func recorderStatus(ctx context.Context, p *program, args []string, o recordOptions) error {
 	if len(args) > 0 {
 		return usagef("--status is about the recorder of all sources: name none")
 	}
@@ -269,7 +269,7 @@ func (p *program) recorderStatus(ctx context.Context, args []string, o recordOpt
 	}
 	s := &headless.RecorderStatus{At: time.Now(), Place: place.String()}
 	if place.team != nil {
-		present, err := election.Ask(ctx, p.electionOf(c, ""))
+		present, err := election.Ask(ctx, electionOf(p, c, ""))
 		if err != nil {
 			return fmt.Errorf("%s: %w", place, err)
 		}

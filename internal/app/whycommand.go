@@ -42,7 +42,7 @@ func whyCommand(p *program) *cobra.Command {
 	format.flag(cmd)
 	lengthVar(cmd, &o.Timeout, "timeout", 5*time.Second, "print what arrived after so long")
 	cmd.Flags().BoolVar(&unacknowledged, "unacknowledged", false, "leave out what is acknowledged or muted")
-	p.fromFlag(cmd)
+	fromFlag(p, cmd)
 	cmd.Flags().StringVar(&at, "at", "", "explain this `TIME` of the recording instead of the present: 03:12, 2026-03-01 03:12, -1h")
 	cmd.Flags().StringVar(&file, "file", "", "with --at, read `FILE`, as coordtop record --export wrote it; without --at, its end")
 	return cmd
