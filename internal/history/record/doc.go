@@ -14,8 +14,7 @@
 //
 // A [Forwarder] copies the recording to another store, run by run, while the Recorder writes it. The recording is its
 // spool: a store that is slow, full, read-only or away delays nothing, and gets the rest later. Each run of the store
-// begins where its previous run ended, whoever wrote that, so nothing is copied twice. A recorder that waits for
-// another one fills the time between the other's last write and its own first.
+// begins at the instant that [ForwardOptions].Last returns, the end of its previous run, so nothing is copied twice.
 //
 // # Groups
 //
