@@ -26,6 +26,7 @@ type team struct {
 	elector *election.Elector
 	place   place
 	listen  *listening
+	direct  bool         // history.direct is set
 	seen    atomic.Int64 // the last run of this process; 0: none
 }
 
@@ -71,7 +72,7 @@ func recordForTeam(ctx context.Context, p *program, c config.Config, place place
 	defer cancel()
 	stand := &watched{cancel: func(error) { cancel() }}
 	stand.run(ctx, func() error { return elector.Run(ctx) })
-	t := &team{p: p, elector: elector, place: place, listen: listen}
+	t := &team{p: p, elector: elector, place: place, listen: listen, direct: c.History.Direct != ""}
 	for err == nil {
 		if err = t.standBy(ctx, c); err == nil {
 			err = t.record(ctx, c)
@@ -116,6 +117,9 @@ func (t *team) standBy(ctx context.Context, c config.Config) error {
 // waiting returns a sentence about why this process does not record.
 func (t *team) waiting() string {
 	if text := t.elector.Trouble(); text != "" {
+		if !t.direct {
+			text += " (history.direct is for the address of the server itself)"
+		}
 		return "cannot stand by as a recorder: " + text
 	}
 	switch n := t.elector.Present(); {
