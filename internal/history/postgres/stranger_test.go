@@ -98,3 +98,36 @@ func noise(r *rand.Rand) string {
 	}
 	return fmt.Sprintf("decode('%x', 'hex')", b)
 }
+
+// TestThirtyReadersAtOnceDelayNoWrite asks while a run is written.
+func TestThirtyReadersAtOnceDelayNoWrite(t *testing.T) {
+	t.Parallel()
+	o := stores(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL())
+	w := begun(t, o, 0)
+	storetest.Write(t, w, batch(0, "a"))
+	errs := make(chan error, 30)
+	for range cap(errs) {
+		go func() { // received below
+			r := NewReader(o)
+			var err error
+			for range 5 {
+				_, lanes := r.Lanes(t.Context(), []sources.Ref{storetest.Ref("x")}, storetest.Span(0, day))
+				_, events := r.Events(t.Context(), storetest.After(day), 100, 0, history.EventFilter{})
+				_, totals := r.Totals(t.Context(), storetest.Span(0, day))
+				err = errors.Join(err, lanes, events, totals)
+			}
+			errs <- errors.Join(err, r.Close())
+		}()
+	}
+	for n := range 20 {
+		storetest.Write(t, w, batch(time.Duration(n+1)*m, "a"))
+	}
+	for range cap(errs) {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if l := storetest.LaneOf(t, NewReader(o), "x", storetest.Span(0, day)); len(l.Terms) != 21 {
+		t.Errorf("%d terms, want 21", len(l.Terms))
+	}
+}
