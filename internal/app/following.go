@@ -85,7 +85,10 @@ func (f *followed) close() {
 // seen returns the board's words about who saw what is shown, see ui.Options.
 func (f *followed) seen() (text string, old bool) {
 	s := f.Status()
-	if s.Silent != "" {
+	switch {
+	case s.Silent != "" && s.Err != nil:
+		return "OLD: the recording cannot be read", true // the Sources screen has the reason
+	case s.Silent != "":
 		return "OLD: " + s.Silent, true
 	}
 	text = fmt.Sprintf("seen by %s, %.1fs ago", format.Clean(s.Run.Host, 40), s.Seen(time.Now()).Seconds())
