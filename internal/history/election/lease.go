@@ -164,7 +164,6 @@ type watcher struct {
 	since    time.Time // zero: nothing was seen
 	measured time.Time // when the clocks were compared
 	counted  int64     // number of the run that this process wrote last
-	lock     uint32    // that is in its row
 }
 
 // step looks once, and acts.
