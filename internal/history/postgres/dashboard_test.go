@@ -115,3 +115,31 @@ func panelRows(t *testing.T, url string, span history.Span) map[string][]string 
 	}
 	return rows
 }
+
+// TestAGapSaysThatItWasNotObserved has a gap from 10 to 20 s in each primitive, and a reason beside or in it.
+func TestAGapSaysThatItWasNotObserved(t *testing.T) {
+	t.Parallel()
+	o := stores(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL())
+	w := begun(t, o, 0)
+	b := storetest.BatchOf(0, m)
+	dark := func(from time.Duration) sources.Dark {
+		return sources.Dark{From: storetest.After(from), To: storetest.After(from + 2*sec)}
+	}
+	for _, name := range []string{"seen", "scope", "own", "beside"} {
+		scope := "s"
+		if name == "scope" {
+			scope = "other"
+		}
+		b.Lanes = append(b.Lanes, history.LaneChange{Ref: storetest.Ref(name), Kind: sources.KindMutex, Scope: scope, Terms: []sources.Term{storetest.Term("a", 0, 10*sec), storetest.Term("b", 20*sec, 30*sec)}})
+	}
+	b.Dark = []history.DarkChange{{Source: "leases", Scope: "other", Dark: dark(12 * sec)}, {Ref: storetest.Ref("own"), Dark: dark(12 * sec)}, {Ref: storetest.Ref("beside"), Dark: dark(25 * sec)}}
+	storetest.Write(t, w, b)
+	got := asked(t, o.Address, "set search_path = "+o.Schema+"; select string_agg(name || ' ' || partly_unobserved, ', ' order by name) from gaps where next_owner = 'b'")
+	if want := "beside false, own true, scope true, seen false"; got != want {
+		t.Errorf("the gaps are %s, want %s", got, want)
+	}
+	asked(t, o.Address, fmt.Sprintf("set search_path = %s; update lane set gone = %d where name = 'seen' returning 1", o.Schema, storetest.After(15*sec).UnixNano()))
+	if got := asked(t, o.Address, "set search_path = "+o.Schema+"; select partly_unobserved from gaps where next_owner = 'b' and name = 'seen'"); got != "t" {
+		t.Errorf("while its primitive is gone, partly_unobserved is %s", got)
+	}
+}
