@@ -120,7 +120,7 @@ func (t *team) waiting() string {
 		if !t.direct {
 			text += " (history.direct is for the address of the server itself)"
 		}
-		return "cannot stand by as a recorder: " + text
+		return "cannot stand by as a recorder, and tries again: " + text
 	}
 	switch n := t.elector.Present(); {
 	case n == nil:

@@ -36,7 +36,9 @@ func TestARecorderWaitsForAStoreThatIsAwayAndRecordsOnceItIsThere(t *testing.T) 
 	g.server.Kill()
 	m := g.member("postgres")
 	g.start(m)
-	m.errs.await(t, func(text string) bool { return strings.Contains(text, "cannot stand by as a recorder: ") })
+	m.errs.await(t, func(text string) bool {
+		return strings.Contains(text, "cannot stand by as a recorder, and tries again: ")
+	})
 	if err := g.server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -59,7 +60,7 @@ func connecting(err error) error {
 	}
 	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		err = connect.Unwrap()
-		lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' })
+		lines := slices.Compact(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' })) // with and without TLS
 		return failure.With(errors.New(format.Clean(strings.Join(lines, "; "), 2*textShown)), err)
 	}
 	return err
