@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -196,7 +197,7 @@ func (p *program) demoTeam(ctx context.Context, self, folder string, endpoints [
 		if e.Err == nil {
 			text += fmt.Sprintf("  - {name: %q, url: %q}\n", e.Name, e.View)
 		}
-		if e.Name == "postgres" {
+		if slices.Contains(backends.Of(e.Name).Traits, config.KeepsPast) {
 			if c.History.URL = e.URL; e.Err != nil {
 				return fmt.Errorf("the store of a team is on Postgres: %w", e.Err)
 			}

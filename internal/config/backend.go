@@ -62,6 +62,7 @@ const (
 	Numbered                 // the path of a URL is the number of a database, which may be shown
 	ListsOwned               // a source that selects nothing shows all that is owned, by whatever name
 	Sharded                  // a URL may name several servers, and a lock belongs to one of them
+	KeepsPast                // a team's recording can be on such a server
 )
 
 // Variable is an environment variable that names a server.

@@ -25,8 +25,8 @@ func (v *validator) history(h History) History {
 		switch {
 		case err != nil:
 			v.wrong(where, "%v", err)
-		case t.Type != "postgres":
-			v.wrong(where, "must be a Postgres: postgres://user@host:port/database")
+		case !v.backends.Of(t.Type).has(KeepsPast):
+			v.wrong(where, "must be a %s: postgres://user@host:port/database", v.backends.with(KeepsPast))
 		case t.HasPassword:
 			v.wrong(where, "holds a password: take it out and say where it is with password_env, password_file or password_command")
 		}

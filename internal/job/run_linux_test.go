@@ -145,7 +145,7 @@ func TestTermComesWithTheGraceAndKillBeforeTheWindowEnds(t *testing.T) {
 	t.Parallel()
 	short := func(o *order, _ *exec.Cmd) {
 		now := boot()
-		o.Trust, o.Window, o.Grace = now+500*time.Millisecond, now+2*time.Second, time.Second
+		o.Trust, o.Window, o.Grace = now+4*time.Second, now+6*time.Second, time.Second // a busy machine starts a command in two
 	}
 	polite := begin(t, short, "sh", "-c", `trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.01; done`)
 	polite.line()
@@ -178,8 +178,8 @@ func TestKillComesAtOnceWhenTheServiceReportsTheLoss(t *testing.T) {
 
 func TestARenewedLeaseKeepsTheCommand(t *testing.T) {
 	t.Parallel()
-	short := func(o *order, _ *exec.Cmd) { o.Trust, o.Window = boot()+time.Second, boot()+time.Second }
-	r := begin(t, short, "sh", "-c", `echo ready; sleep 1.5; exit 4`)
+	short := func(o *order, _ *exec.Cmd) { o.Trust, o.Window = boot()+4*time.Second, boot()+4*time.Second }
+	r := begin(t, short, "sh", "-c", `echo ready; sleep 4.5; exit 4`)
 	r.line()
 	r.renew(time.Minute, time.Minute)
 	r.want(outcome{Code: 4})

@@ -31,7 +31,7 @@ func postgres() Backend {
 			Schemes: []config.Scheme{
 				{Name: "postgres", Port: port, Shown: "postgres://", Clear: clear}, {Name: "postgresql", Port: port, Clear: clear},
 			},
-			Traits:    []config.Trait{config.Channels, config.KeyScheme, config.Forget, config.Names, config.LocalSocket, config.ListsOwned},
+			Traits:    []config.Trait{config.Channels, config.KeyScheme, config.Forget, config.Names, config.LocalSocket, config.ListsOwned, config.KeepsPast},
 			Parameter: postgresParameter, Check: checkPostgres,
 			Docs: config.Docs{
 				Example: "postgres://user@localhost/database", Path: "/postgres", Select: "?locks=4242,17:-4",
