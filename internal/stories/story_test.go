@@ -128,17 +128,26 @@ func (s *story) run(args ...string) (out []byte, code int) {
 func (s *story) record(names ...string) {
 	s.Helper()
 	cmd := s.command("record")
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
+	errs, err := os.CreateTemp(s.TempDir(), "record")
+	if err != nil {
+		s.Fatal(err)
+	}
+	cmd.Stderr = errs
+	said := func() string {
+		text, _ := os.ReadFile(errs.Name())
+		return string(text)
+	}
 	if err := cmd.Start(); err != nil {
 		s.Fatal(err)
 	}
 	s.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		if err := cmd.Wait(); err != nil {
-			s.Errorf("record ended with %v: %s", err, errs.String())
+			s.Errorf("record ended with %v: %s", err, said())
 		}
+		errs.Close()
 	})
+	s.await("record says that it records", func() bool { return strings.Contains(said(), "recording into") })
 	for _, name := range names {
 		s.await(name+" is recorded", func() bool {
 			out, _ := s.run("history", name, "-o", "json")
