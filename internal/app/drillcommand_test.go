@@ -135,7 +135,7 @@ func observeOwners(t *testing.T, owner func() string) (stop func() []seenOwner) 
 	}
 }
 
-// pushTolerance is how exact the instant of a pushed change is on Redis, see package redissource.
+// pushTolerance is the largest error of the instant of a pushed change on Redis, see package redissource.
 const pushTolerance = 25 * time.Millisecond
 
 func TestTheLengthsOfADrillContainWhatAnotherClientSees(t *testing.T) {

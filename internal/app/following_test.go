@@ -15,7 +15,7 @@ import (
 )
 
 // onRecorder starts a recorder of one row of a Redis that host-1 owns, and returns a world with its recording and with a
-// config in which that Redis is where nothing listens: what asks the server fails.
+// config that names a port without a server for that Redis: a command that asks the server fails.
 func onRecorder(t *testing.T) (w *world, own func(owner string), stop func()) {
 	t.Helper()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})

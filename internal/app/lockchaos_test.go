@@ -16,7 +16,8 @@ import (
 	"coordtop/internal/localserver"
 )
 
-// roundsEnv is how many rounds TestWhateverDiesNoTwoCommandsRun plays on each backend, with all that can happen in turn.
+// roundsEnv names the variable with the number of rounds that TestWhateverDiesNoTwoCommandsRun plays on each backend.
+// The rounds take the faults in turn.
 // Without it two things happen.
 const roundsEnv = "COORDTOP_TEST_LOCK_ROUNDS"
 
@@ -153,7 +154,7 @@ func playChaos(t *testing.T, s lockServer, file, what string) {
 		r.awaitDead()
 		ends(t, r.cmd)
 		overlap := os.Remove(file+".overlap") == nil
-		if overlap && what != stoppedAll { // what stands still has its files, and does nothing with them
+		if overlap && what != stoppedAll { // a stopped process keeps its lock on the file, and does no work
 			t.Error("two commands were inside")
 		}
 	})

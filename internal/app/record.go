@@ -49,7 +49,7 @@ type recording struct {
 	turn    *turn           // in which this process records for a team; nil: it does not
 	*record.Recorder
 	audit     *operate.AuditLog // that is followed; nil: notify opens one
-	forwarder *record.Forwarder // copies to the store of a team; nil: there is none
+	forwarder *record.Forwarder // copies to the store of a team; nil: the team has no store
 	notifier  *notify.Notifier  // nil: nobody is told
 }
 

@@ -144,8 +144,8 @@ func (g *crew) recorder(after int64) (run int64, m *member) {
 	return 0, nil
 }
 
-// faults are what happens to the present recorder. Each returns when it is over; taken is called as soon as another
-// recorder should take over, and waits for that.
+// faults returns functions that each do one kind of harm to the present recorder m, and undo it before they return. They
+// call taken, which waits for a new recorder, as soon as another one should take over.
 func (g *crew) faults(long time.Duration) map[string]func(m *member, taken func()) {
 	link := func(break_ func(*localserver.Proxy), resume bool) func(*member, func()) {
 		return func(m *member, _ func()) {

@@ -24,8 +24,8 @@ type pastReader interface {
 	Close() error
 }
 
-// place is where a recording is: in a file, or in the store of a team. Then what the store does not take waits in the
-// file.
+// place names a recording: a file, or the store of a team. With a store, the file is the spool: records wait in it until
+// the store has taken them.
 type place struct {
 	sqlite.Options                   // without a Path: nothing is recorded
 	team           *postgres.Options // nil: there is only the file

@@ -77,7 +77,7 @@ type History struct {
 
 	GroupReads bool `yaml:"group_reads"` // members of the file's group may read it
 
-	// The store of a team. URL "": there is none.
+	// The store of a team. URL "": the recording is a file.
 	URL             string   `yaml:"url"`
 	Direct          string   `yaml:"direct"` // not through a pooler; "": as URL
 	Group           string   `yaml:"group"`  // of recorders that see the same servers; "": the usual one

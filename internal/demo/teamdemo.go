@@ -31,7 +31,7 @@ type TeamOptions struct {
 	// Elected returns the process that records; 0: none does.
 	Elected func(context.Context) (pid int, err error)
 
-	// KillAfter is how long a recorder records before it is killed, once. 0: 10 s.
+	// The first recorder is killed after it has recorded for this long; the second one is not killed. 0: 10 s.
 	KillAfter time.Duration
 }
 

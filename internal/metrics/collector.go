@@ -19,7 +19,7 @@ import (
 // DefaultSeries is the bound of the series with the name of a primitive, unless the config has another.
 const DefaultSeries = 2000
 
-// Options are what a Collector shows.
+// Options select what a Collector shows.
 type Options struct {
 	Hub        *sources.Hub
 	Version    string

@@ -8,7 +8,7 @@ import (
 	"coordtop/sources/verdict"
 )
 
-// sourceFacts are what the samples of a source are made of.
+// sourceFacts has the numbers of one source from which its samples are made.
 type sourceFacts struct {
 	labels   []string
 	asked    bool      // it has answered, or did not within its time

@@ -5,7 +5,7 @@
 //
 // # What is not known
 //
-// All results are intervals. The lower bound is what was observed, the upper bound what is possible: nobody may have
+// All results are intervals. The lower bound was observed, the upper bound is possible: nobody may have
 // owned a primitive while it was not observed, and before it was first seen, but not while the same grant lasted, if
 // that is proved (package lane). So time that was not observed counts neither as owned nor as not owned, and an
 // objective with too much of it is [NotKnown], not [Within].

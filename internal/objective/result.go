@@ -30,7 +30,7 @@ func (v Verdict) String() string { return [...]string{"missed", "not known", "wi
 // Hour is the time over which Burn is computed.
 const Hour = time.Hour
 
-// Result is how one primitive keeps one objective. An objective that fits nothing has one with a zero Ref.
+// Result tells how well one primitive keeps one objective. An objective that fits nothing has one with a zero Ref.
 type Result struct {
 	Objective *Objective
 	Ref       sources.Ref
@@ -52,7 +52,7 @@ func (r *Result) Unfit(clean func(string) string) string {
 	return text
 }
 
-// Vacancy is how long nobody owned a primitive in a span.
+// Vacancy has the time in a span in which nobody owned a primitive.
 type Vacancy struct {
 	Vacant sources.Interval // Max includes the time of which nothing is known
 	Unseen time.Duration    // not observed, or not recorded. The same owner may be proved for a part of it
@@ -146,7 +146,7 @@ func read(ctx context.Context, r history.Reader, list []Objective, now time.Time
 	return all, nil
 }
 
-// Input is what the results are computed from.
+// Input has all data from which results are computed.
 type Input struct {
 	Objectives []Objective
 	Now        time.Time
@@ -155,7 +155,7 @@ type Input struct {
 }
 
 // Judge reads the Totals of in from a recording, and evaluates in. If nothing is recorded, or r is nil, only memory is
-// used; so it is after an error. pace is how long to wait before the next time.
+// used; so it is after an error. pace is the pause before the next evaluation.
 func Judge(ctx context.Context, r history.Reader, in Input) (results []Result, pace time.Duration, err error) {
 	began := time.Now()
 	if r != nil {

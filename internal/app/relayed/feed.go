@@ -13,7 +13,7 @@ import (
 	"coordtop/ui/dialog"
 )
 
-// Feed is what a board shows of a recorder. One goroutine calls its method Events.
+// Feed gives a board the state and the events that a recorder wrote. One goroutine calls its method Events.
 type Feed struct {
 	*follow.Follower
 	own     *sources.Hub // of the sources of this board

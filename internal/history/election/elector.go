@@ -140,7 +140,7 @@ func (e *Elector) stand(ctx context.Context, password string) error {
 // trouble is the reason why something does not work; nil: it works.
 type trouble struct{ atomic.Pointer[string] }
 
-// set keeps the reason, and logs one that is new. err nil: there is none.
+// set keeps err as the reason, and logs it if it is another one than before. A nil err means that all works again.
 func (t *trouble) set(log *slog.Logger, err error) {
 	was, line := t.Load(), ""
 	if err != nil {

@@ -34,7 +34,7 @@ type Options struct {
 	Written func() <-chan struct{}
 }
 
-// Status is what a Follower knows of the recorder.
+// Status describes the recorder, as far as a Follower knows.
 type Status struct {
 	Run    history.Run   // that is shown; zero: none was read yet
 	Offset time.Duration // of the recorder's clock ahead of ours; 0: less than a second, or not known

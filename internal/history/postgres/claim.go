@@ -10,7 +10,7 @@ import (
 	"coordtop/internal/history/tables"
 )
 
-// Claim is what an elected recorder begins a run with.
+// Claim proves to the store that a recorder is elected and may begin a run.
 type Claim struct {
 	// Lock is the process of the server whose session owns the lock of the election for this recorder; 0: none does,
 	// and the recorder only saw that the lease of the present run had expired.

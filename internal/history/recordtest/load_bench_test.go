@@ -179,7 +179,7 @@ func statsOf(b *testing.B, url string) map[string]int64 {
 // ticks of /proc/PID/stat in a second.
 const ticks = 100
 
-// cpuOf is what a process has used.
+// cpuOf returns the CPU time that a process has used.
 func cpuOf(b *testing.B, pid int) time.Duration {
 	b.Helper()
 	if pid == os.Getpid() {
@@ -207,7 +207,7 @@ func stat(pid int) []string {
 	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 }
 
-// serverCPU is what all processes below this one have used that still run.
+// serverCPU returns the CPU time of all children and their children that still run.
 func serverCPU(b *testing.B) (sum time.Duration) {
 	b.Helper()
 	children := map[int][]int{}

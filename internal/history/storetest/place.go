@@ -98,7 +98,7 @@ func Write(t *testing.T, w Writer, b *history.Batch) {
 // Span is the time from one instant to another.
 func Span(from, to time.Duration) history.Span { return history.Span{From: After(from), To: After(to)} }
 
-// LaneOf is what is recorded of one primitive.
+// LaneOf returns the recorded lane of one primitive.
 func LaneOf(t *testing.T, s Reader, name string, span history.Span) history.Lane {
 	t.Helper()
 	lanes, err := s.Lanes(t.Context(), []sources.Ref{Ref(name)}, span)

@@ -29,13 +29,13 @@ const (
 	endWithin      = time.Second
 )
 
-// Options are what is served.
+// Options name the Source of the metrics, and the log for failed scrapes.
 type Options struct {
 	Of     Source
 	Logger *slog.Logger
 }
 
-// Source has the metrics, and says how the program that makes them is. The texts and errors are sent.
+// Source has the metrics and the health of the program. The text of Ready, and both errors, are sent to whoever asks.
 type Source interface {
 	prometheus.Collector
 	Alive() error
