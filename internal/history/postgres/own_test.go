@@ -125,6 +125,42 @@ func TestAWriteThatIsRepeatedHasNoEffect(t *testing.T) {
 	}
 }
 
+// TestAWriteWaitsForItsFirstAttemptThatIsNotOver repeats a write while the server still commits its first attempt.
+func TestAWriteWaitsForItsFirstAttemptThatIsNotOver(t *testing.T) {
+	t.Parallel()
+	o := stores(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL())
+	w := begun(t, o, 0)
+	storetest.Write(t, w, batch(0, "a"))
+	attempt, err := pgx.Connect(t.Context(), o.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer attempt.Close(context.WithoutCancel(t.Context()))
+	if _, err := attempt.Exec(t.Context(), fmt.Sprintf("begin; update %s.run set writes = writes + 1", o.Schema)); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		b := batch(m, "a")
+		b.Keyframe = nil
+		done <- w.Write(b)
+	}()
+	for asked(t, o.Address, "select count(*) from pg_stat_activity where wait_event_type = 'Lock'") == "0" {
+		if t.Context().Err() != nil {
+			t.Fatal("it does not wait")
+		}
+	}
+	if _, err := attempt.Exec(t.Context(), "commit"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got := asked(t, o.Address, fmt.Sprintf("select (select count(*) from %s.tail) + (select count(*) from %[1]s.chunk), (select writes from %[1]s.run)", o.Schema)); got != "1 2" {
+		t.Errorf("pieces and writes are %s, want 1 2: the first attempt has written the second piece", got)
+	}
+}
+
 func TestTheViewsTellWhatThePublicSees(t *testing.T) {
 	t.Parallel()
 	o := stores(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL())

@@ -68,7 +68,7 @@ func (w *Writer) transact(f func(tables.Database) error) (err error) {
 	}
 	fence := "select run from store for update"
 	if w.run != 0 {
-		fence = fmt.Sprintf("select s.run, r.began, r.writes from store s, run r where r.id = %d for share of s", w.run)
+		fence = fmt.Sprintf("select s.run, r.began, r.writes from store s, run r where r.id = %d for share of s for no key update of r", w.run) // it waits for a first attempt that is not over
 	}
 	row, err := w.o.begin(ctx, w.conn, writing, fence)
 	s := statements{conn: w.conn, queue: &pgconn.Batch{}}
