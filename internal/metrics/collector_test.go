@@ -122,6 +122,35 @@ func TestASilenceCountsNeitherBeforeNorAfterItIsNoticed(t *testing.T) {
 	})
 }
 
+// TestWhatTheServerSaysLaterOfASilenceCounts has an election without a leader, a silence that is too short to be
+// noticed, and an answer of which the leader has led for all of it.
+func TestWhatTheServerSaysLaterOfASilenceCounts(t *testing.T) {
+	t.Parallel()
+	watch(t, "name~.", nil, func(w *watched) {
+		w.push(true, led("a", "host-1"))
+		w.push(false, led("a", ""))
+		before := w.scrape()
+		w.script.Silence(true)
+		since := time.Now()
+		for i := range 6 {
+			w.pass(2 * every / 5)
+			w.script.Push(sources.Change{Set: []*sources.Primitive{led("b", fmt.Sprint("host-", i))}}) // the Hub publishes a State
+		}
+		w.pass(0)
+		if st := w.hub.State(); !st.At.After(since.Add(2*every)) || !st.Rows[0].Fresh(st) {
+			t.Fatal("no State was published in the silence, or it was noticed")
+		}
+		a := led("a", "host-2")
+		a.Owners[0].Since = sources.Stamp{At: since, How: sources.Told}
+		w.push(false, a)
+		after := w.scrape()
+		after.wants(t, samples{"has_leader a": 1})
+		if more := after["leaderless_seconds_total a"] - before["leaderless_seconds_total a"]; more > 0.1 {
+			t.Errorf("host-2 had led since the first scrape, but after it %v s count as without a leader", more)
+		}
+	})
+}
+
 func TestASumHasNoSampleUntilTheListingIsComplete(t *testing.T) {
 	t.Parallel()
 	watch(t, "name~.", nil, func(w *watched) {
@@ -185,6 +214,26 @@ func TestSeriesBeyondTheBoundAreCounted(t *testing.T) {
 		if n := len(w.collector.byRow); n > 100/of+1 {
 			t.Errorf("%d rows are counted", n)
 		}
+	})
+}
+
+// TestNoRowBehindTheBoundIsShown has three rows, of which the third would fit in the place of the second: it is left out,
+// because else the rows shown would depend on what the second has now.
+func TestNoRowBehindTheBoundIsShown(t *testing.T) {
+	t.Parallel()
+	watch(t, "name~.", nil, func(w *watched) {
+		w.push(true, led("a", "host-1"))
+		one := w.scrape()["series"]
+		w.collector.mu.Lock()
+		w.collector.o.Series = int(2*one + 1)
+		w.collector.mu.Unlock()
+		b := led("b", "host-1")
+		b.Queue = sources.Queue{How: sources.Told, Len: 1, Waiters: []sources.Waiter{{ID: "w", Since: sources.Stamp{At: time.Now(), How: sources.Told}}}}
+		w.push(false, led("a", "host-1"), b, led("c", "host-1"))
+		got := w.scrape()
+		got.wants(t, samples{"series": one, "series_dropped": 2*one + 2, "has_leader a": 1, "has_leader b": none, "has_leader c": none})
+		w.push(false, led("b", "host-1"))
+		w.scrape().wants(t, samples{"series": 2 * one, "series_dropped": one, "has_leader b": 1, "has_leader c": none})
 	})
 }
 
