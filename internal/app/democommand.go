@@ -225,7 +225,7 @@ func (p *program) demoTeam(ctx context.Context, self, folder string, endpoints [
 		said += fmt.Sprintf("metrics  curl http://127.0.0.1:%d/metrics # of recorder %d\n", port, n)
 	}
 	with := "coordtop --config " + format.ShellWord(file)
-	said += "status   " + with + " record --status\n" + strings.Repeat("board    "+with+" --from all\n", 3) + "past     " + with + " history --since 5m\n"
+	said += "status   " + with + " record --status\n" + "board    " + with + " --from all # in as many terminals as you like\npast     " + with + " history --since 5m\n"
 	if _, err := io.WriteString(p.env.Stdout, said); err != nil {
 		return fmt.Errorf("printing the commands: %w", err)
 	}
