@@ -1,8 +1,8 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -99,7 +99,7 @@ func (a *Acts) serve(ctx context.Context) {
 // exchange writes what was put, and reads what others wrote.
 func (a *Acts) exchange(ctx context.Context) error {
 	a.mu.Lock()
-	unsent, list := a.unsent, a.list
+	unsent, list := a.unsent, slices.Clip(a.list) // Insert must copy it, because List returns it
 	a.mu.Unlock()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -136,16 +136,14 @@ func (a *Acts) exchange(ctx context.Context) error {
 		var act Act
 		err = s.Each(ctx, "select id, who, line from (select id, who, line from audit where id > ? and line <> '' and length(line) <= ? order by id desc limit ?) newest order by id",
 			[]any{after, longestLine, mostActs}, []any{&act.ID, &act.Who, &act.Line}, func() {
-				if !slices.ContainsFunc(list[max(len(list)-2*actsOverlap, 0):], func(other Act) bool { return other.ID == act.ID }) {
-					list = append(slices.Clip(list), act)
+				if i, known := slices.BinarySearchFunc(list, act.ID, func(other Act, id int64) int { return cmp.Compare(other.ID, id) }); !known {
+					list = slices.Insert(list, i, act)
 				}
 			})
 	}
-	err = errors.Join(explained(a.o, err))
 	rollback(conn)
-	slices.SortFunc(list, func(x, y Act) int { return int(x.ID - y.ID) })
 	a.mu.Lock()
 	a.list = list[max(len(list)-mostActs, 0):]
 	a.mu.Unlock()
-	return err
+	return explained(a.o, err)
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ type Options struct {
 	// Password returns the password; nil: it is in Address, or in a file of libpq.
 	Password func(context.Context) (string, error)
 
-	Keep time.Duration // for everything except the list of runs; 0: 30 days
+	Keep time.Duration // for everything except the list of runs; 0: history.UsualKeep
 	Size int64         // most bytes; 0: no bound
 
 	// Claim is that of an elected recorder. nil: Begin returns history.ErrBusy while another run is written.
@@ -37,15 +38,8 @@ type Options struct {
 // schemaName matches the names that need no quotes.
 var schemaName = lazy.Regexp(`^[a-z_][a-z0-9_]{0,40}$`)
 
-func (o Options) schema() string {
-	if o.Schema == "" {
-		return "coordtop"
-	}
-	return o.Schema
-}
-
 // Name returns the schema.
-func (o Options) Name() string { return o.schema() }
+func (o Options) Name() string { return cmp.Or(o.Schema, "coordtop") }
 
 // Place names the store for people, without a password: host, database and schema.
 func (o Options) Place() string {
@@ -53,7 +47,7 @@ func (o Options) Place() string {
 	if err != nil {
 		return "the store"
 	}
-	return (&url.URL{Scheme: "postgres", Host: strings.Join(pgwire.Hosts(c), ","), Path: "/" + c.Database}).String() + " " + o.schema()
+	return (&url.URL{Scheme: "postgres", Host: strings.Join(pgwire.Hosts(c), ","), Path: "/" + c.Database}).String() + " " + o.Name()
 }
 
 // connectTimeout bounds making a connection.
@@ -67,8 +61,8 @@ func (o Options) connect(ctx context.Context) (*pgconn.PgConn, error) {
 
 // open opens a connection with settings that change adds.
 func (o Options) open(ctx context.Context, change func(*pgconn.Config)) (*pgconn.PgConn, error) {
-	if !schemaName().MatchString(o.schema()) {
-		return nil, fmt.Errorf("the schema %q: use a name of small letters, digits and _", o.schema())
+	if !schemaName().MatchString(o.Name()) {
+		return nil, fmt.Errorf("the schema %q: use a name of small letters, digits and _", o.Name())
 	}
 	parsed, _, err := pgwire.Parse(o.Address)
 	if err != nil {
@@ -95,7 +89,7 @@ func (o Options) begin(ctx context.Context, conn *pgconn.PgConn, mode, more stri
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	text := fmt.Sprintf("begin isolation level %s; set local search_path = %s, pg_catalog; set local statement_timeout = %d; set local lock_timeout = %d; set local idle_in_transaction_session_timeout = %d; set local timezone = 'UTC'; %s",
-		mode, o.schema(), statementTimeout.Milliseconds(), lockTimeout.Milliseconds(), idleTimeout.Milliseconds(), more)
+		mode, o.Name(), statementTimeout.Milliseconds(), lockTimeout.Milliseconds(), idleTimeout.Milliseconds(), more)
 	results, err := conn.Exec(ctx, text).ReadAll()
 	if err != nil {
 		return nil, err

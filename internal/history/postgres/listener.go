@@ -81,7 +81,7 @@ func (l *Listener) session(ctx context.Context) error {
 		_, err := conn.Exec(ctx, text).ReadAll()
 		return err
 	}
-	for err = ask("listen " + l.o.schema()); err == nil; {
+	for err = ask("listen " + l.o.Name()); err == nil; {
 		waiting, cancel := context.WithTimeout(ctx, heardWithin)
 		err = conn.WaitForNotification(waiting)
 		cancel()

@@ -51,13 +51,13 @@ func (o Options) migrate(ctx context.Context, conn *pgconn.PgConn) (err error) {
 	for _, changes := range []bool{false, true} { // most often the first, which changes nothing, is enough
 		more := "select 1"
 		if changes {
-			more = fmt.Sprintf("select pg_advisory_xact_lock(hashtext('coordtop %s'))", o.schema())
+			more = fmt.Sprintf("select pg_advisory_xact_lock(hashtext('coordtop %s'))", o.Name())
 		}
 		if _, err = o.begin(ctx, conn, writing, more); err != nil {
 			break
 		}
 		var has int
-		if has, _, err = versionOf(ctx, s, o.schema()); err != nil {
+		if has, _, err = versionOf(ctx, s, o.Name()); err != nil {
 			break
 		}
 		if has >= version || changes {
@@ -84,11 +84,11 @@ func (o Options) step(ctx context.Context, conn *pgconn.PgConn, s statements, ha
 	var text strings.Builder
 	if has == 0 {
 		exists := false
-		if err := s.Each(ctx, "select exists(select 1 from pg_namespace where nspname = ?)", []any{o.schema()}, []any{&exists}, func() {}); err != nil {
+		if err := s.Each(ctx, "select exists(select 1 from pg_namespace where nspname = ?)", []any{o.Name()}, []any{&exists}, func() {}); err != nil {
 			return err
 		}
 		if !exists {
-			fmt.Fprintf(&text, "create schema %s; set local search_path = %[1]s, pg_catalog; ", o.schema())
+			fmt.Fprintf(&text, "create schema %s; set local search_path = %[1]s, pg_catalog; ", o.Name())
 		}
 	}
 	for _, step := range steps()[has:] {

@@ -1,18 +1,15 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"time"
 
+	"coordtop/internal/history"
 	"coordtop/internal/history/tables"
 )
 
-func (w *Writer) keep() time.Duration {
-	if w.o.Keep > 0 {
-		return w.o.Keep
-	}
-	return 30 * day
-}
+func (w *Writer) keep() time.Duration { return cmp.Or(max(w.o.Keep, 0), history.UsualKeep) }
 
 // Tidy drops records because of their age or size, in one step, see record.Output. It makes the partitions of tomorrow.
 func (w *Writer) Tidy(now time.Time) (done bool, err error) {

@@ -83,7 +83,7 @@ func (w *Writer) transact(f func(tables.Database) error) (err error) {
 	}
 	if err == nil && w.writing != 0 {
 		_, _ = s.Change(ctx, "update run set wrote = clock_timestamp(), writes = ? where id = ?", w.writing, w.run)
-		_, err = s.Change(ctx, "select pg_notify(?, ?)", w.o.schema(), fmt.Sprintf("%d:%d", w.run, w.writing))
+		_, err = s.Change(ctx, "select pg_notify(?, ?)", w.o.Name(), fmt.Sprintf("%d:%d", w.run, w.writing))
 	}
 	if err == nil {
 		err = s.commit()

@@ -24,10 +24,6 @@ const (
 	runningRows = rowColumns + "where until is null"
 )
 
-// late is the longest time after a window until which a term that began in it may first be seen, if the lane was
-// observed.
-const late = int64(time.Minute)
-
 // terms calls f with each term that a statement returns.
 func (r rows) terms(ctx context.Context, q *tables.Query, text string, args []any, f func(*tape.TermFact)) {
 	if r.has < 4 {
@@ -70,7 +66,7 @@ func (r rows) Terms(ctx context.Context, q *tables.Query, of tables.TermRows, f 
 	if of.Many {
 		text = rowsOfMany
 	}
-	r.terms(ctx, q, text, []any{of.Lane, of.From, of.To + late}, f)
+	r.terms(ctx, q, text, []any{of.Lane, of.From, of.To}, f)
 }
 
 // In a file of a version before 6 an event is a row. These statements read the events around an instant: all of them,

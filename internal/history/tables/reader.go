@@ -48,8 +48,8 @@ type Rows interface {
 	Events(ctx context.Context, q *Query, r EventRows, f func(*tape.EventFact))
 }
 
-// TermRows are the terms of a lane that touch [From, To) and, unless many can own it at a time, the last one that began
-// before.
+// TermRows are the terms of a lane that began before To and touch the time from From on and, unless many can own it at
+// a time, the last one that began before From.
 type TermRows struct {
 	Lane     int64
 	Many     bool

@@ -57,7 +57,7 @@ func (q *Query) terms(ctx context.Context, lanes []listed, window period, dark *
 			if q.Over(ctx) {
 				break
 			}
-			q.Rows.Terms(ctx, q, TermRows{Lane: lanes[i].id, Many: lanes[i].kind == sources.KindSemaphore, From: window.from, To: window.to}, s.take)
+			q.Rows.Terms(ctx, q, TermRows{Lane: lanes[i].id, Many: lanes[i].kind == sources.KindSemaphore, From: window.from, To: window.to + int64(lateness)}, s.take)
 		}
 	}
 	s.since = endless
