@@ -63,6 +63,9 @@ type findings struct {
 // mostActs bounds the actions by which a cause is explained.
 const mostActs = 1000
 
+// proved is the time after a write to the store of a team in which this process is surely its only recorder.
+const proved = 5 * time.Second
+
 // look returns what is found now; nil: this process does not record.
 func (l *findings) look() *notify.Look {
 	events, _ := l.news.Events(0)
@@ -72,7 +75,7 @@ func (l *findings) look() *notify.Look {
 		}
 	}
 	l.acts = l.acts[max(len(l.acts)-mostActs, 0):]
-	if !l.r.Active() || l.r.turn != nil && !l.r.turn.only() {
+	if !l.r.Active() || l.r.forwarder != nil && time.Since(l.r.forwarder.Wrote()) >= proved {
 		return nil
 	}
 	st, now := l.hub.State(), time.Now()

@@ -34,13 +34,10 @@ type team struct {
 // goroutine, which may end after the turn.
 type turn struct {
 	*team
-	over  context.CancelCauseFunc // ends the turn
-	own   atomic.Int64            // its last run
-	wrote atomic.Int64            // Unix time of the last write, in nanoseconds; 0: none
+	own atomic.Int64 // its last run
 }
 
 const (
-	proved  = 5 * time.Second  // how long after a write this process may still be the only recorder
 	again   = 10 * time.Second // after a store could not be written to
 	maxHost = 24               // letters of the name of a host that others see
 )
@@ -148,20 +145,17 @@ func (t *team) record(ctx context.Context, c config.Config) error {
 		return err
 	}
 	defer t.listen.close()
-	observing, over := context.WithCancelCause(ctx)
-	defer over(nil)
 	r := t.p.settings.recordingAt(c, t.place, t.p.logger())
-	r.turn, r.records = &turn{team: t, over: over}, true
+	r.turn, r.records = &turn{team: t}, true
 	r.turn.own.Store(run)
 	defer r.close()
-	err = t.p.observeWith(observing, c, r.options(observing), func(inner context.Context, hub *sources.Hub, beside *watched) error {
+	err = t.p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		return t.p.recordHub(inner, r, hub, t.listen, beside)
 	})
-	cause := context.Cause(observing)
-	if cause == nil || ctx.Err() != nil {
-		return errors.Join(err, ctx.Err())
+	if ctx.Err() == nil && errors.Is(err, history.ErrSuperseded) {
+		return t.resign(ctx, err)
 	}
-	return t.resign(ctx, cause)
+	return errors.Join(err, ctx.Err())
 }
 
 // claim returns the store with the claim of this process, which wrote the run own last; 0: none.
@@ -188,20 +182,14 @@ func (t *team) resign(ctx context.Context, cause error) error {
 func (t *turn) begin(ctx context.Context, run history.Run) (record.Output, error) {
 	w, err := postgres.Begin(ctx, t.claim(t.own.Load()), run)
 	if err != nil {
-		if errors.Is(err, history.ErrSuperseded) {
-			t.over(err)
-		}
 		return nil, err
 	}
 	run = w.Run()
 	t.own.Store(run.ID)
 	t.seen.Store(run.ID)
 	t.elector.Records(run.ID)
-	return &fenced{w, t}, nil
+	return w, nil
 }
-
-// only reports whether this process is surely the only recorder.
-func (t *turn) only() bool { return time.Since(time.Unix(0, t.wrote.Load())) < proved }
 
 // from returns the time from which on the spool is copied. What was recorded before another recorder has taken over is
 // not copied, whatever the clocks say.
@@ -210,25 +198,6 @@ func (t *turn) from(last history.Run, spool []history.Run, began time.Time) time
 		return last.To
 	}
 	return began
-}
-
-// fenced is a run of an elected recorder.
-type fenced struct {
-	*postgres.Writer
-	t *turn
-}
-
-// Write stores b, see record.Output. If another recorder has taken over, it ends the observation.
-func (f *fenced) Write(b *history.Batch) error {
-	err := f.Writer.Write(b)
-	switch {
-	case err == nil:
-		f.t.wrote.Store(time.Now().UnixNano())
-	case errors.Is(err, history.ErrSuperseded):
-		f.t.elector.Refused(b.Count)
-		f.t.over(err)
-	}
-	return err
 }
 
 // recordHub records and notifies until ctx ends, and returns the cause.

@@ -107,10 +107,7 @@ type spooled struct {
 // Write implements record.Output.
 func (s spooled) Write(b *history.Batch) error {
 	err := s.Output.Write(b)
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	spawn.Wake(s.wake)
 	return err
 }
 
@@ -129,16 +126,13 @@ func (r *recording) runTeam(ctx context.Context, hub *sources.Hub, beside *watch
 		return spooled{w, wake}, nil
 	}})
 	r.forwarder = record.NewForwarder(record.ForwardOptions{From: spool, Wake: wake, Done: done, Logger: r.logger,
-		Begin: func(ctx context.Context, run history.Run) (record.Output, error) {
-			return r.turn.begin(ctx, run)
-		},
-		Last: func(ctx context.Context) (last time.Time, err error) {
+		Begin: r.turn.begin,
+		Last: func(ctx context.Context, waiting []history.Run) (last time.Time, err error) {
 			runs, err := r.reader.Runs(ctx)
 			if errors.Is(err, history.ErrNothing) || err == nil && len(runs) == 0 {
 				return last, nil
 			}
-			waiting, err2 := spool.Runs(ctx)
-			if err = errors.Join(err, err2); err != nil {
+			if err != nil {
 				return last, err
 			}
 			return r.turn.from(runs[len(runs)-1], waiting, r.began), nil
@@ -152,12 +146,9 @@ func (r *recording) runTeam(ctx context.Context, hub *sources.Hub, beside *watch
 		draining, stop := context.WithCancel(context.WithoutCancel(ctx))
 		defer stop()
 		_, err := spawn.Within(ctx, drainWithin, func() (struct{}, error) {
-			defer spawn.OnDone(ctx, func() {
-				if errors.Is(context.Cause(ctx), history.ErrSuperseded) {
-					stop()
-				}
-			})()
-			return struct{}{}, r.forwarder.Run(draining) // done ends it
+			err := r.forwarder.Run(draining) // done ends it
+			r.turn.elector.Refused(r.forwarder.Refused())
+			return struct{}{}, err
 		})
 		if ctx.Err() != nil { // what the store did not take is copied at the next start
 			err = nil

@@ -20,11 +20,13 @@ type ForwardOptions struct {
 	Wake <-chan struct{} // receives a value after each write to From
 	Done <-chan struct{} // closed when nothing more will be written to From; Run then returns when all is copied, or after an error
 
-	// Begin begins a run of the store. The error wraps history.ErrBusy while another recorder writes there.
+	// Begin begins a run of the store. The error wraps history.ErrBusy while another recorder writes there, and
+	// history.ErrSuperseded if this process must not write there any more; so do those of the Output.
 	Begin func(context.Context, history.Run) (Output, error)
 
-	// Last returns the time of the last write of the store's last run; zero: it has no run. Nothing before it is copied.
-	Last func(context.Context) (time.Time, error)
+	// Last returns the time up to which nothing of the runs of From is copied, which is usually that of the last write
+	// to the store; zero: all of them is.
+	Last func(ctx context.Context, from []history.Run) (time.Time, error)
 
 	Logger *slog.Logger // nil: nothing is logged
 }
@@ -33,9 +35,11 @@ type ForwardOptions struct {
 // store does not take stays in the recording, and is copied as soon as it does. What the recording has dropped by then
 // is a hole between two runs of the store.
 type Forwarder struct {
-	o      ForwardOptions
-	status atomic.Pointer[string]
-	active atomic.Bool
+	o       ForwardOptions
+	status  atomic.Pointer[string]
+	active  atomic.Bool
+	wrote   atomic.Pointer[time.Time] // nil: nothing was written yet
+	refused int                       // Inputs of a write that was superseded
 }
 
 // NewForwarder returns a Forwarder, which does nothing before Run.
@@ -52,6 +56,17 @@ func NewForwarder(o ForwardOptions) *Forwarder {
 // something from this process, and still does. It is safe for concurrent use.
 func (f *Forwarder) Status() (text string, active bool) { return *f.status.Load(), f.active.Load() }
 
+// Wrote returns the time of the last write to the store; zero: there was none. It is safe for concurrent use.
+func (f *Forwarder) Wrote() (at time.Time) {
+	if last := f.wrote.Load(); last != nil {
+		at = *last
+	}
+	return at
+}
+
+// Refused returns how many Inputs the store has refused because of another recorder. It must be called after Run.
+func (f *Forwarder) Refused() int { return f.refused }
+
 func (f *Forwarder) say(text string) {
 	if old := f.status.Swap(&text); old != nil && *old != text && text != "" {
 		f.o.Logger.Warn("recording", "store", text)
@@ -64,16 +79,18 @@ var storePause = backoff.Policy{Min: 200 * time.Millisecond, Max: 2 * time.Secon
 // spoolLook is the longest pause between two looks at the spool.
 const spoolLook = time.Second
 
-// Run copies until ctx ends.
+// Run copies until ctx ends, or another recorder has taken over: its error wraps history.ErrSuperseded.
 func (f *Forwarder) Run(ctx context.Context) error {
 	pause := storePause.Start()
 	for ctx.Err() == nil {
 		copied, err := f.next(ctx)
 		f.active.Store(false)
 		switch {
+		case errors.Is(err, history.ErrSuperseded):
+			return err
 		case ctx.Err() != nil || f.ended() && (err != nil || !copied):
 			return nil
-		case errors.Is(err, history.ErrBusy), errors.Is(err, history.ErrSuperseded):
+		case errors.Is(err, history.ErrBusy):
 			f.say("another recorder writes to the store: " + err.Error())
 			_ = backoff.Sleep(ctx, takeOver) // the loop checks ctx
 		case errors.Is(err, history.ErrDropped):
@@ -113,13 +130,13 @@ func (f *Forwarder) await(ctx context.Context) {
 
 // next copies the first run that has something that the store lacks, to its end.
 func (f *Forwarder) next(ctx context.Context) (copied bool, err error) {
-	last, err := f.o.Last(ctx)
-	if err != nil {
-		return false, err
-	}
 	runs, err := f.o.From.Runs(ctx)
 	if err != nil {
 		return false, fmt.Errorf("reading the spool: %w", err)
+	}
+	last, err := f.o.Last(ctx, runs)
+	if err != nil {
+		return false, err
 	}
 	for _, run := range runs {
 		if !run.Live && !run.To.After(last) {
@@ -170,11 +187,16 @@ func (p *patient) Write(b *history.Batch) error {
 		err := p.Output.Write(b)
 		switch {
 		case err == nil:
+			now := time.Now()
+			p.f.wrote.Store(&now)
 			p.f.say("")
 			p.f.active.Store(true)
 			p.tidied()
 			return nil
-		case errors.Is(err, history.ErrSuperseded), errors.Is(err, history.ErrSetBack), errors.Is(err, history.ErrNewer), errors.Is(err, history.ErrDamaged), errors.Is(err, fs.ErrClosed):
+		case errors.Is(err, history.ErrSuperseded):
+			p.f.refused += b.Count
+			return err
+		case errors.Is(err, history.ErrSetBack), errors.Is(err, history.ErrNewer), errors.Is(err, history.ErrDamaged), errors.Is(err, fs.ErrClosed):
 			return err
 		}
 		p.f.active.Store(false)

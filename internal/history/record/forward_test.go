@@ -70,10 +70,33 @@ func TestARunWhoseInputsAreCopiedKeepsBackNoOther(t *testing.T) {
 			begun = append(begun, run.From)
 			return nil, errors.New("this is enough")
 		},
-		Last: func(context.Context) (time.Time, error) { return runs[0].To, nil },
+		Last: func(context.Context, []history.Run) (time.Time, error) { return runs[0].To, nil },
 	})
 	if err := f.Run(t.Context()); err != nil || len(begun) != 1 || !begun[0].Equal(runs[1].From) {
 		t.Errorf("%v, a run began at %v, want the second of %+v", err, begun, runs)
+	}
+}
+
+// superseded is an Output of a run that another recorder has taken over.
+type superseded struct{ Output }
+
+func (superseded) Write(*history.Batch) error { return history.ErrSuperseded }
+
+func TestACopyEndsOnceAnotherRecorderHasTakenOver(t *testing.T) {
+	t.Parallel()
+	var hour *historytest.Log
+	synctest.Test(t, func(t *testing.T) { hour = historytest.Hour(t, nil, nil) })
+	for _, begin := range []func(context.Context, history.Run) (Output, error){
+		func(context.Context, history.Run) (Output, error) { return nil, history.ErrSuperseded },
+		func(ctx context.Context, run history.Run) (Output, error) {
+			w, err := sqlite.Begin(ctx, sqlite.Options{Path: filepath.Join(t.TempDir(), "store.db")}, run)
+			return superseded{w}, err
+		},
+	} {
+		f := NewForwarder(ForwardOptions{From: hour, Begin: begin, Last: func(context.Context, []history.Run) (last time.Time, err error) { return }})
+		if err := f.Run(t.Context()); !errors.Is(err, history.ErrSuperseded) || !f.Wrote().IsZero() {
+			t.Errorf("%v, and it wrote at %v", err, f.Wrote())
+		}
 	}
 }
 
@@ -113,7 +136,7 @@ func TestWhatTheSpoolDroppedIsAHoleOfTheStore(t *testing.T) {
 			}
 			return failing{w, &failures}, nil
 		},
-		Last: func(ctx context.Context) (last time.Time, err error) {
+		Last: func(ctx context.Context, _ []history.Run) (last time.Time, err error) {
 			runs, _ := store.Runs(ctx) // none while there is no file yet
 			for _, run := range runs {
 				last = run.To

@@ -30,7 +30,7 @@ func forwarded(from history.Log, to postgres.Options, done chan struct{}) record
 			}
 			return w, nil
 		},
-		Last: func(ctx context.Context) (last time.Time, err error) {
+		Last: func(ctx context.Context, _ []history.Run) (last time.Time, err error) {
 			runs, err := reader.Runs(ctx)
 			if errors.Is(err, history.ErrNothing) {
 				err = nil
