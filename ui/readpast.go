@@ -331,7 +331,7 @@ func (r *pastReader) recordedDue() bool {
 func (r *pastReader) listRecorded(totals []history.Total, span time.Duration) {
 	totals = slices.DeleteFunc(slices.Clone(totals), func(t history.Total) bool {
 		watched := slices.ContainsFunc(r.scene.State.Sources, func(s sources.SourceStatus) bool { return s.Name == t.Ref.Source })
-		owned := t.Changes > 0 || t.Nobody.Min+t.Before.Min+t.Unseen < span
+		owned := t.Changes > 0 || t.Vacant().Min+t.Unseen < span
 		return !watched || !owned || t.Kind == sources.KindSemaphore || r.feeds.shown().Row(r.scene.State, t.Ref) != nil
 	})
 	if len(totals) > mostRecordedLanes {

@@ -42,6 +42,25 @@ func TestALedElectionAndOneWithoutALeaderHaveTheirNumbers(t *testing.T) {
 	})
 }
 
+func TestAnElectionThatIsDeletedHasNoLeader(t *testing.T) {
+	t.Parallel()
+	watch(t, "name~.", nil, func(w *watched) {
+		w.push(true, led("a", "host-1"))
+		before := w.scrape()
+		gone := led("a", "")
+		gone.Absent = true
+		w.push(false, gone)
+		w.pass(10 * time.Second)
+		got := w.scrape()
+		got.wants(t, samples{"has_leader a": 0})
+		for _, name := range []string{"leaderless_seconds_total a", "observed_seconds_total a"} {
+			if more := got[name] - before[name]; more < 9 || more > 12.1 {
+				t.Errorf("%s: %v s more", name, more)
+			}
+		}
+	})
+}
+
 // TestWhatNobodySawHasNoSample cuts the source off, and lets the leader change meanwhile.
 func TestWhatNobodySawHasNoSample(t *testing.T) {
 	t.Parallel()

@@ -80,24 +80,16 @@ func (c *Collector) forget() {
 }
 
 // count adds the time since the last look as far as the server has answered: so nothing that it
-// says later is about that time. vacant reports whether nobody owns the row now.
-func (r *rowCounters) count(row *sources.Row, st *sources.State, vacant bool) {
+// says later is about that time.
+func (r *rowCounters) count(row *sources.Row, st *sources.State) {
 	l := row.Lane(st)
 	span := lane.Span{From: sources.Later(r.until, l.Since), To: sources.Earlier(st.Scopes[row.Scope].Alive, st.At)}
 	if l.Since.IsZero() || !span.To.After(span.From) {
 		return
 	}
 	r.until = span.To
-	if len(l.Terms) == 0 && !vacant { // somebody owns it, and nobody knows since when
-		return
-	}
-	l = l.Within(span)
-	t := lane.NewTally(span, l.Since, l.Dark)
-	for i := range l.Terms {
-		t.Add(&l.Terms[i])
-	}
-	sum := t.Sum()
-	nobody := sum.Nobody.Min + sum.Before.Min
+	sum := l.Sum(span, span.To)
+	nobody := sum.Vacant().Min
 	r.leaderless += nobody
 	r.observed += nobody + sum.Owned
 }

@@ -35,7 +35,7 @@ func (c *Collector) rowSamples(list []sample, st *sources.State, now time.Time) 
 		if !full && !twice { // else only the number of its samples matters
 			b.labels = []string{format.Clean(row.Source, 0), types[row.Source], row.Kind.String(), key[1], key[2]}
 			b.counters = c.of(row, now)
-			b.counters.count(row, st, ownerless(v.Last))
+			b.counters.count(row, st)
 		}
 		b.build(v)
 		more := len(b.list) - before

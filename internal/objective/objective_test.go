@@ -168,6 +168,11 @@ func TestWhatMemoryKnowsOfTheLastHourIsNewerThanTheRecording(t *testing.T) {
 	if len(all) != 2 || all[0].All.Vacant != exactly(2*day) || all[0].Last.Vacant != exactly(time.Minute) || all[1].Ref.Name != "gone" || all[1].Last.Vacant != exactly(time.Second) {
 		t.Errorf("with a recording: %+v", all)
 	}
+	row.Absent, row.At, row.Nobody = true, now.Add(-30*time.Second), sources.Stamp{}
+	if all = objective.Evaluate(&in); all[0].Last.Vacant != exactly(time.Minute) {
+		t.Errorf("after it was deleted: %+v", all[0])
+	}
+	row.Absent, row.At, row.Nobody = false, now, ago(time.Minute)
 	in.Totals = nil
 	all = objective.Evaluate(&in)
 	if len(all) != 1 || all[0].All.Vacant.Min != 31*time.Minute || all[0].All.Vacant.Max != 10*day-89*time.Minute || all[0].All.Unseen != 10*day-2*time.Hour {

@@ -60,7 +60,7 @@ type Vacancy struct {
 
 // vacancyOf returns the Vacancy of a span of some length.
 func vacancyOf(s lane.Sum, length time.Duration) Vacancy {
-	vacant := s.Nobody.Plus(s.Before)
+	vacant := s.Vacant()
 	vacant.Max = min(vacant.Max, length)
 	return Vacancy{vacant, s.Unseen + s.Unread}
 }

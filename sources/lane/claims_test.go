@@ -96,7 +96,7 @@ func (c *claims) check(t *rapid.T, cells []state, lawless bool) {
 	if !holds(c.sum.Nobody, all, lawless) {
 		t.Fatalf("%+v: nobody owned it for %d of %v in %v", c.sum, all, w, cells)
 	}
-	if whole, _, _ := free(cells, w[0], w[1]); !holds(c.sum.Nobody.Plus(c.sum.Before), whole, lawless) {
+	if whole, _, _ := free(cells, w[0], w[1]); !holds(c.sum.Vacant(), whole, lawless) {
 		t.Fatalf("%+v: nobody owned it for %d of %v, also before the first term, in %v", c.sum, whole, w, cells)
 	}
 	if owned := w[1] - w[0] - all; !lawless && c.sum.Owned > ticks(owned) {

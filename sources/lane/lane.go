@@ -249,12 +249,18 @@ type Sum struct {
 	Owned   time.Duration // owned and observed
 	Unseen  time.Duration // not observed, or not recorded
 	Unread  time.Duration // not read of a recording
+	Absent  time.Duration // at its end it did not exist, and that was observed
+}
+
+// Vacant returns how long nobody owned it, also before the first term, and while it did not exist.
+func (s Sum) Vacant() Interval {
+	return s.Nobody.Plus(s.Before).Plus(Interval{Min: s.Absent, Max: s.Absent})
 }
 
 // Plus returns the sum of s and the Sum of another lane.
 func (s Sum) Plus(t Sum) Sum {
 	return Sum{Changes: s.Changes + t.Changes, Gaps: s.Gaps + t.Gaps, Nobody: s.Nobody.Plus(t.Nobody), Longest: s.Longest.or(t.Longest),
-		Before: s.Before.Plus(t.Before), Owned: s.Owned + t.Owned, Unseen: s.Unseen + t.Unseen, Unread: s.Unread + t.Unread}
+		Before: s.Before.Plus(t.Before), Owned: s.Owned + t.Owned, Unseen: s.Unseen + t.Unseen, Unread: s.Unread + t.Unread, Absent: s.Absent + t.Absent}
 }
 
 // Sum returns the summary of a span. Nothing after now counts.
@@ -266,6 +272,8 @@ func (l *Lane) Sum(s Span, now time.Time) Sum {
 			sum.Unseen += p.length()
 		case Unread:
 			sum.Unread += p.length()
+		case Absent:
+			sum.Absent += p.length()
 		}
 	}
 	return sum
