@@ -127,18 +127,18 @@ func (r *run) start(ctx context.Context) (err error) {
 	if r.dog, err = newWatchdog(r.group, r.file.path, r.o.KeepLinks); err != nil {
 		return err
 	}
-	r.dog.set(r.ends.kill)
 	if r.watches, err = r.dog.start(ctx); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	ends := endsOf(r.lease, r.o.Grace) // anew: the first ones may have passed meanwhile
 	if err := r.lease.Check(); err != nil {
 		r.result.Lost = err
 		return err
 	}
-	r.prolong() // the first watchdog may have started slowly
+	r.publish(ends)
 	r.command, r.result.Code, err = startCommand(ctx, r.o, r.group, environment(r.o, r.file.path))
 	return err
 }
@@ -196,9 +196,13 @@ func (r *run) follow(ctx context.Context) {
 // prolong publishes the ends of a renewed lease.
 func (r *run) prolong() {
 	ends := endsOf(r.lease, r.o.Grace)
-	if r.lease.Context().Err() != nil {
-		return // they mean nothing
+	if r.lease.Context().Err() == nil { // else they mean nothing
+		r.publish(ends)
 	}
+}
+
+// publish gives the ends of the lease to the watchdog and to the command.
+func (r *run) publish(ends ends) {
 	r.ends = ends
 	r.dog.set(ends.kill)
 	r.file.publish(ends.trust)

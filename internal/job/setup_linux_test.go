@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 type order struct {
 	Args          []string
 	Trust, Window time.Duration // on the boot-time clock
+	First         time.Duration // the end of the window that is read first; 0: Window
 	Grace         time.Duration
 	Fence         uint64
 	Folder        string
@@ -64,6 +65,7 @@ type lease struct {
 	end context.CancelCauseFunc
 
 	mu            sync.Mutex
+	first         time.Duration // see order; -1 once it was read, then 0
 	trust, window time.Duration
 	renewed       chan struct{}
 }
@@ -88,7 +90,19 @@ func (l *lease) Check() error {
 	return context.Cause(l.ctx)
 }
 func (l *lease) TrustedUntil() time.Time { l.mu.Lock(); defer l.mu.Unlock(); return at(l.trust) }
-func (l *lease) WindowEnd() time.Time    { l.mu.Lock(); defer l.mu.Unlock(); return at(l.window) }
+func (l *lease) WindowEnd() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch first := l.first; {
+	case first > 0:
+		l.first = -1
+		return at(first)
+	case first < 0:
+		l.first = 0
+		<-time.After(50 * time.Millisecond) // in which a watchdog acts on the first end, if it knows it
+	}
+	return at(l.window)
+}
 func (l *lease) Renewed() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,7 +149,7 @@ func beRunner(text string) int {
 	unix.CloseOnExec(3)
 	unix.CloseOnExec(4)
 	for range max(1, o.Times) {
-		l := &lease{trust: o.Trust, window: o.Window, renewed: make(chan struct{})}
+		l := &lease{first: o.First, trust: o.Trust, window: o.Window, renewed: make(chan struct{})}
 		l.ctx, l.end = context.WithCancelCause(context.Background())
 		go l.keep()
 		go l.obey(lines)

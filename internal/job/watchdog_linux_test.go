@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"coordtop/coord"
 )
 
 // family is a command with a child in its group, one that left the group, and one that forked twice. None of them ends
@@ -128,6 +130,20 @@ func TestAWatchdogThatHasNotYetStartedWhenWeAreKilledEndsTheCommand(t *testing.T
 	awaitDead(t, pids[0]) // by the kernel
 	kill(t, syscall.SIGCONT, next)
 	awaitDead(t, pids...)
+}
+
+func TestAWatchdogThatStartedAfterItsFirstWindowEndsTheCommandAtTheEndOfTheRenewedOne(t *testing.T) {
+	t.Parallel()
+	late := func(o *order, _ *exec.Cmd) {
+		now := boot()
+		o.First, o.Trust, o.Window = now, now+4*time.Second, now+4*time.Second // a busy machine starts a command in two
+	}
+	r := begin(t, late, "sh", "-c", family)
+	pids := r.members()
+	r.signal(syscall.SIGSTOP)
+	awaitDead(t, pids...)
+	r.signal(syscall.SIGCONT)
+	r.want(outcome{Code: 137, Lost: coord.ErrExpired.Error()})
 }
 
 func TestTheWatchdogIgnoresWhatEndsOthers(t *testing.T) {

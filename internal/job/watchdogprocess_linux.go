@@ -14,9 +14,8 @@ import (
 // lastTries is the time for which a watchdog sends KILL to processes that do not end.
 const lastTries = 10 * time.Second
 
-// nextLook is the pause after which a watchdog looks again for processes after the kill instant. A command that our parent
-// started late, under a renewed lease, has a later instant then.
-const nextLook = 100 * time.Millisecond
+// armPause is the pause between two reads of a kill instant that our parent has not yet stored.
+const armPause = 10 * time.Millisecond
 
 // watched is what a watchdog ends.
 type watched struct {
@@ -52,9 +51,12 @@ func Watchdog() (code int, was bool) {
 	_ = unix.Close(readyDescriptor)
 	for {
 		deadline := word.get()
-		if bootTime() >= deadline {
+		switch {
+		case deadline == 0: // the command has not started
+			deadline = bootTime() + armPause
+		case bootTime() >= deadline:
 			w.endAll()
-			deadline = bootTime() + nextLook
+			deadline = 0 // disarms the timer: only our parent's end is awaited now
 		}
 		if ended, err := awaitEnd(timer, deadline); ended || err != nil {
 			w.endAll()
