@@ -38,7 +38,7 @@ func (k *keeper) serve(ctx context.Context) error {
 			case word == "notify" && k.Notify != nil:
 				err = k.notify(ctx, text)
 			default:
-				err = k.say("refused", "neither proclaim TEXT nor resign")
+				err = k.say("refused", "none of: proclaim TEXT, notify CHANNEL TEXT, resign")
 			}
 			if err != nil {
 				return err
