@@ -95,10 +95,7 @@ func (l *listening) serve(ctx context.Context, p *program, hub *sources.Hub, on 
 		return
 	}
 	c := &on.config
-	keeper := &objective.Keeper{Objectives: c.Objectives, State: hub.State}
-	if on.reader != nil {
-		keeper.Reader = on.reader
-	}
+	keeper := objective.NewKeeper(c.Objectives, on.reader, hub.State)
 	o := metrics.Options{Hub: hub, Version: version(), Names: configFilter(c, c.Metrics.Names), Series: c.Metrics.Series, Objectives: keeper.Results}
 	if r != nil {
 		o.Recorder = r.Health

@@ -8,23 +8,24 @@ import (
 	"coordtop/internal/objective"
 )
 
-// objectivesOf returns a Keeper of objectives: a pattern and a text each.
-func objectivesOf(t *testing.T, texts ...string) *objective.Keeper {
+// judge adds to o objectives: a pattern and a text each.
+func judge(t *testing.T, o *Options, texts ...string) *objective.Keeper {
 	t.Helper()
-	keeper := &objective.Keeper{}
+	var list []objective.Objective
 	for i := 0; i < len(texts); i += 2 {
-		o, err := objective.Parse(texts[i], texts[i+1])
+		one, err := objective.Parse(texts[i], texts[i+1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		keeper.Objectives = append(keeper.Objectives, o)
+		list = append(list, one)
 	}
+	keeper := objective.NewKeeper(list, nil, o.Hub.State)
+	o.Objectives = keeper.Results
 	return keeper
 }
 
 // keep runs a Keeper until the test ends.
 func (w *watched) keep(keeper *objective.Keeper) {
-	keeper.State = w.hub.State
 	ctx, cancel := context.WithCancel(w.Context())
 	done := make(chan error)
 	go func() { done <- keeper.Run(ctx) }() // received below
@@ -40,8 +41,11 @@ func (w *watched) keep(keeper *objective.Keeper) {
 // a minute ago.
 func TestObjectivesHaveTheirNumbersAndWhatIsNotKnownApart(t *testing.T) {
 	t.Parallel()
-	keeper := objectivesOf(t, "b", "99.9 % led over 1h", "*", "99.9 % led over 1h", "*", "1 % led over 1h", "*", "50 % owned over 1h")
-	watch(t, "name=b", func(o *Options) { o.Objectives, o.Series = keeper.Results, 200 }, func(w *watched) {
+	var keeper *objective.Keeper
+	watch(t, "name=b", func(o *Options) {
+		o.Series = 200
+		keeper = judge(t, o, "b", "99.9 % led over 1h", "*", "99.9 % led over 1h", "*", "1 % led over 1h", "*", "50 % owned over 1h")
+	}, func(w *watched) {
 		w.push(true, led("a", "host-1"), led("b", "host-2"))
 		w.scrape().wants(t, samples{"objectives missed,99.9 % led over 1h": none})
 		w.pass(40 * time.Second)
@@ -66,8 +70,11 @@ func TestObjectivesHaveTheirNumbersAndWhatIsNotKnownApart(t *testing.T) {
 
 func TestObjectivesAreBoundedLikeAllSeriesWithNames(t *testing.T) {
 	t.Parallel()
-	keeper := objectivesOf(t, "*", "99.9 % led over 1h")
-	watch(t, "name~.", func(o *Options) { o.Objectives, o.Series = keeper.Results, 9 }, func(w *watched) {
+	var keeper *objective.Keeper
+	watch(t, "name~.", func(o *Options) {
+		o.Series = 9
+		keeper = judge(t, o, "*", "99.9 % led over 1h")
+	}, func(w *watched) {
 		w.push(true, led("a", "host-1"), led("b\xff\x1b", "host-2"))
 		w.scrape().wants(t, samples{"series": 7, "series_dropped": 7}) // room for one row
 		w.keep(keeper)

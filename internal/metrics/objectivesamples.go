@@ -13,16 +13,17 @@ const perObjective = 5
 // whose names are shown, also while these are stale, because what is not known is a number of its own. It returns how
 // many series with names these are, and how many are left out.
 func (c *Collector) objectiveSamples(list []sample, types map[string]string) (_ []sample, shown, dropped int) {
-	if c.o.Objectives == nil {
+	var results []objective.Result
+	if c.o.Objectives != nil {
+		results = c.o.Objectives()
+	}
+	if len(results) == 0 {
 		return list, 0, 0
 	}
 	named, seen := map[sources.Ref]bool{}, map[[4]string]bool{}
-	for _, h := range c.index.Handles {
-		if row, _ := c.index.At(h); row != nil {
-			named[row.Ref] = true
-		}
+	for row := range c.index.Rows {
+		named[row.Ref] = true
 	}
-	results := c.o.Objectives()
 	kept := map[string]*[objective.Within + 1]int{}
 	for i := range results {
 		r := &results[i]

@@ -20,6 +20,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"coordtop/internal/history/record"
+	"coordtop/internal/objective"
 	"coordtop/sources"
 	"coordtop/ui/uitest"
 )
@@ -261,8 +262,11 @@ func (s *story) play() {
 func TestTheRulesFireWhenTheyShould(t *testing.T) {
 	t.Parallel()
 	s := &story{tape: &tape{series: map[string][]float64{}}, leader: map[string]string{"app:a": "host-1", "app:b": "host-1"}, owners: 1, renewed: true, up: true}
-	keeper := objectivesOf(t, "app:b", "99 % led over 1h", "app:b", "99.9 % led over 30 days")
-	watch(t, "kind=election", func(o *Options) { o.Recorder, o.Series, o.Objectives = s.Health, 28, keeper.Results }, func(w *watched) {
+	var keeper *objective.Keeper
+	watch(t, "kind=election", func(o *Options) {
+		o.Recorder, o.Series = s.Health, 28
+		keeper = judge(t, o, "app:b", "99 % led over 1h", "app:b", "99.9 % led over 30 days")
+	}, func(w *watched) {
 		s.watched, s.began = w, time.Now()
 		w.keep(keeper)
 		s.play()

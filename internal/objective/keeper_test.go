@@ -1,0 +1,54 @@
+package objective_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/internal/objective"
+	"coordtop/sources"
+)
+
+// TestObjectivesAreEvaluatedOnlyWhileSomebodyAsks counts the evaluations: a recorder that stands by shows no objectives,
+// and reads no sums of the store for them.
+func TestObjectivesAreEvaluatedOnlyWhileSomebodyAsks(t *testing.T) {
+	t.Parallel()
+	o, err := objective.Parse("*", "99 % led over 1h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		evaluated := 0
+		k := objective.NewKeeper([]objective.Objective{o}, nil, func() *sources.State {
+			evaluated++
+			return &sources.State{}
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- k.Run(ctx) }() // received below
+		check := func(what string, want, results int) {
+			t.Helper()
+			synctest.Wait()
+			if evaluated != want || len(k.Results()) != results {
+				t.Errorf("%s: evaluated %d times, want %d; %d results, want %d", what, evaluated, want, len(k.Results()), results)
+			}
+			synctest.Wait()
+		}
+		time.Sleep(time.Hour)
+		check("before somebody asks", 0, 0) // it asks
+		check("asked", 1, 1)
+		for range 90 {
+			time.Sleep(time.Second)
+			k.Results()
+		}
+		check("asked once a second", 4, 1)
+		time.Sleep(time.Hour)
+		check("an hour later, of which it has no results", 5, 0)
+		check("asked again", 6, 1)
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
