@@ -139,6 +139,11 @@ func (p *copying) all(ctx context.Context) (err error) {
 			if !in.At.Wall.Before(p.to) {
 				return p.write()
 			}
+			if n := len(p.inputs); n > 0 && p.inputs[n-1].Kind == sources.InputPublished && in.At.Wall.Sub(p.inputs[0].At.Wall) >= every {
+				if err := p.write(); err != nil {
+					return err
+				}
+			}
 			if p.store == nil && in.At.Wall.After(p.follow.from) {
 				if err := p.openLater(); err != nil {
 					return err
@@ -147,14 +152,8 @@ func (p *copying) all(ctx context.Context) (err error) {
 			if err := p.replay.Apply(in); err != nil {
 				return err
 			}
-			if p.store == nil { // the store has it
-				continue
-			}
-			p.inputs = append(p.inputs, in)
-			if in.At.Wall.Sub(p.batcher.flushed) >= every && in.Kind == sources.InputPublished {
-				if err := p.write(); err != nil {
-					return err
-				}
+			if p.store != nil { // otherwise the store has it
+				p.inputs = append(p.inputs, in)
 			}
 		}
 	}

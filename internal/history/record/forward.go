@@ -76,8 +76,8 @@ func (f *Forwarder) say(text string) {
 // storePause are the pauses after an error of the store.
 var storePause = backoff.Policy{Min: 200 * time.Millisecond, Max: 2 * time.Second}
 
-// spoolLook is the longest pause between two looks at the spool.
-const spoolLook = time.Second
+// spoolLook is the longest pause between two looks at the spool, which is written at least every idleEvery.
+const spoolLook = 2 * time.Second
 
 // Run copies until ctx ends, or another recorder has taken over: its error wraps history.ErrSuperseded.
 func (f *Forwarder) Run(ctx context.Context) error {
