@@ -2,6 +2,7 @@ package objective_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,19 +20,19 @@ func TestObjectivesAreEvaluatedOnlyWhileSomebodyAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		evaluated := 0
+		var evaluated atomic.Int64
 		k := objective.NewKeeper([]objective.Objective{o}, nil, func() *sources.State {
-			evaluated++
+			evaluated.Add(1)
 			return &sources.State{}
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- k.Run(ctx) }() // received below
-		check := func(what string, want, results int) {
+		check := func(what string, want int64, results int) {
 			t.Helper()
 			synctest.Wait()
-			if evaluated != want || len(k.Results()) != results {
-				t.Errorf("%s: evaluated %d times, want %d; %d results, want %d", what, evaluated, want, len(k.Results()), results)
+			if n, got := evaluated.Load(), len(k.Results()); n != want || got != results {
+				t.Errorf("%s: evaluated %d times, want %d; %d results, want %d", what, n, want, got, results)
 			}
 			synctest.Wait()
 		}
