@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/action"
@@ -270,8 +269,8 @@ func (d *drilling) release(ctx context.Context) error {
 
 // say writes to standard error, if it is a terminal, what the drill waits for.
 func (d *drilling) say(text string) {
-	if file, ok := d.p.env.Stderr.(*os.File); ok && term.IsTerminal(file.Fd()) {
-		fmt.Fprintf(file, "coordtop: %s\n", text)
+	if isTerminal(d.p.env.Stderr) {
+		fmt.Fprintf(d.p.env.Stderr, "coordtop: %s\n", text)
 	}
 }
 

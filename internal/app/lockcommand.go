@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"coordtop/coord"
@@ -183,8 +182,8 @@ func (w *work) terms(o *electOptions) underlease.LeadOptions {
 	}
 }
 
-// lookEvery is the pause between two reads of the owner that a claim waits for.
-const lookEvery = 500 * time.Millisecond
+// showAfter is the length of a wait before its display connects to the service.
+const showAfter = 500 * time.Millisecond
 
 // waitDisplay shows on a terminal who owns the primitive that a claim waits for, and who is ahead.
 type waitDisplay struct {
@@ -202,8 +201,7 @@ type waitDisplay struct {
 
 // newWaitDisplay returns nil if standard error is no terminal.
 func (w *work) newWaitDisplay() *waitDisplay {
-	file, ok := w.p.env.Stderr.(*os.File)
-	if !ok || !term.IsTerminal(file.Fd()) {
+	if !isTerminal(w.p.env.Stderr) {
 		return nil
 	}
 	s, t := w.source, w.request.Target
@@ -211,7 +209,7 @@ func (w *work) newWaitDisplay() *waitDisplay {
 	return &waitDisplay{p: w.p, config: config.Config{Sources: []config.Source{s}}, identity: w.backend.Label(w.request.Session), say: w.say}
 }
 
-// begin shows the owner until stop is called, which does not wait. A nil display shows nothing.
+// begin shows the owner until stop is called. A nil display shows nothing.
 func (d *waitDisplay) begin(ctx context.Context) (stop func(owned bool)) {
 	if d == nil {
 		return func(bool) {}
@@ -222,11 +220,20 @@ func (d *waitDisplay) begin(ctx context.Context) (stop func(owned bool)) {
 	d.told, d.stopped = "", false
 	d.mu.Unlock()
 	spawn.Go(ctx, &d.running, func() { // an error is no error of the claim, which reports its own
+		if backoff.Sleep(ctx, showAfter) != nil {
+			return
+		}
 		_ = d.p.observe(ctx, d.config, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
-			for backoff.Sleep(ctx, lookEvery) == nil {
+			news := hub.Subscribe(0)
+			defer news.Close()
+			for {
 				d.show(hub.State())
+				select {
+				case <-news.Wake():
+				case <-ctx.Done():
+					return nil
+				}
 			}
-			return nil
 		})
 	})
 	return func(owned bool) {

@@ -112,7 +112,7 @@ func OS(example string) Environment {
 	return Environment{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Lookup: os.LookupEnv, Environ: os.Environ(), Exit: os.Exit, Record: true, Example: example,
-		Terminal: func() bool { return term.IsTerminal(os.Stdout.Fd()) },
+		Terminal: func() bool { return isTerminal(os.Stdout) },
 		Keyboard: func() bool { return keysFrom(os.Stdin) },
 		Signals:  router.endOnSignal,
 		HandOver: router.handOver,
@@ -120,10 +120,16 @@ func OS(example string) Environment {
 	}
 }
 
+// isTerminal reports whether a stream of the program is a terminal.
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(file.Fd())
+}
+
 // keysFrom reports whether keys can come from f: from a terminal, or from a program at the other end of a pipe. A
 // file or /dev/null cannot wake a reader.
 func keysFrom(f *os.File) bool {
-	if term.IsTerminal(f.Fd()) {
+	if isTerminal(f) {
 		return true
 	}
 	info, err := f.Stat()

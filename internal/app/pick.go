@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/charmbracelet/x/term"
 
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
@@ -190,7 +187,7 @@ func (p *program) listening(ctx context.Context) (urls []string) {
 		return nil
 	}
 	for _, f := range []any{p.env.Stdin, p.env.Stdout, p.env.Stderr} {
-		if file, ok := f.(*os.File); !ok || !term.IsTerminal(file.Fd()) {
+		if !isTerminal(f) {
 			return nil
 		}
 	}
