@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -247,11 +246,13 @@ func (p *program) notify(ctx context.Context, args []string, o confirmation) err
 	if err := o.check(s, "notify reaches every program that listens", false); err != nil {
 		return err
 	}
-	text := append(args[2:], "")[0]
-	if len(args) == 2 {
-		all, err := io.ReadAll(io.LimitReader(p.env.Stdin, 1<<20))
+	var text string
+	if len(args) == 3 {
+		text = args[2]
+	} else {
+		all, err := readInput(ctx, p.env.Stdin)
 		if err != nil {
-			return fmt.Errorf("reading standard input: %w", err)
+			return err
 		}
 		text = strings.TrimSuffix(string(all), "\n")
 	}

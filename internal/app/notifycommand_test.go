@@ -1,6 +1,9 @@
 package app
 
 import (
+	"context"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -28,22 +31,39 @@ func TestALeaderPrintsTheNotificationsOfItsChannels(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, w.stdout, w.stderr)
 	}
 	arrived(3, "jobs", "to  all")
+	piped := command(t, "notify", "--write", "--yes", server.URL(), "jobs")
+	piped.Stdin = strings.NewReader("from\ninput\n")
+	if out, err := piped.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+	arrived(4, "jobs", "from\ninput")
 	h.types("notify unheard text")
-	h.line(4, "notified")
+	h.line(5, "notified")
 	h.types("notify jobs by  us")
-	h.out.await(t, func(s string) bool { return strings.Count(s, "\n") == 6 }) // its answer and the notification, in either order
+	h.out.await(t, func(s string) bool { return strings.Count(s, "\n") == 7 }) // its answer and the notification, in either order
 	if out := h.out.String(); !strings.Contains(out, `"event":"notified"`) || !strings.Contains(out, `"payload":"by  us"`) {
 		t.Errorf("it says %s", out)
 	}
 	h.types("notify")
-	h.line(7, "refused")
+	h.line(8, "refused")
 	h.recorded("notify after sent")
 	if list := h.audit(); !slices.Contains(list, "notify before") {
 		t.Errorf("the audit has %q", list)
 	}
 	h.types("resign")
-	h.line(9, "resigned")
+	h.line(10, "resigned")
 	h.ends(0)
+}
+
+func TestTheEndOfTheProgramEndsAReadOfStandardInput(t *testing.T) {
+	t.Parallel()
+	in, out := io.Pipe()
+	defer out.Close()
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if _, err := readInput(ctx, in); !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
+	}
 }
 
 func TestNotificationsAreGuardedAndOnlyOfPostgres(t *testing.T) {

@@ -181,15 +181,20 @@ func (o *provisionOptions) data(ctx context.Context, stdin io.Reader) ([]byte, e
 	case "":
 		return []byte(o.text), nil
 	case "-":
-		data, err := spawn.Within(ctx, 0, func() ([]byte, error) { return io.ReadAll(io.LimitReader(stdin, mostData+1)) })
-		if err != nil {
-			return nil, fmt.Errorf("reading the data from standard input: %w", err)
-		}
-		return data, nil
+		return readInput(ctx, stdin)
 	}
 	data, _, err := files.Read(ctx, o.file, mostData)
 	if err != nil {
 		return nil, usagef("--data-file: %w", err)
+	}
+	return data, nil
+}
+
+// readInput reads standard input to its end, or a byte more than mostData.
+func readInput(ctx context.Context, stdin io.Reader) ([]byte, error) {
+	data, err := spawn.Within(ctx, 0, func() ([]byte, error) { return io.ReadAll(io.LimitReader(stdin, mostData+1)) })
+	if err != nil {
+		return nil, fmt.Errorf("reading standard input: %w", err)
 	}
 	return data, nil
 }
