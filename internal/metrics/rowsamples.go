@@ -110,21 +110,15 @@ func ownerless(s sources.Status) bool {
 // leases adds the samples of the owners' leases.
 func (b *rowBuilder) leases() {
 	row, most := b.row, -1
-	left, known := time.Duration(0), false
 	// While a server is silent nobody knows of renewals.
 	asOf := sources.Earlier(b.now, b.st.Scopes[row.Scope].Alive)
 	for i := range row.Owners {
 		o := &row.Owners[i]
-		if !o.NoExpiry && o.Expires.How != sources.Unknown && !o.Expires.At.IsZero() {
-			if l := rows.LeaseLeft(o, b.now); !known || l < left {
-				left, known = l, true
-			}
-		}
 		if !o.NoExpiry && o.RenewEvery() > 0 && o.Rhythm.Renewals() >= b.st.Thresholds.LateSeen {
 			most = max(most, o.Missed(asOf, b.st.Thresholds))
 		}
 	}
-	if known {
+	if left, known := rows.ShortestLease(row, b.now); known && left < rows.Endless {
 		b.add(leaseLeft, left.Seconds())
 		if low := row.LowestLeaseAt(b.now); low > 0 {
 			b.add(lowestLease, low.Seconds())

@@ -85,8 +85,11 @@ func fieldTable() []fieldEntry {
 			return exactly(int64(s.v.Changes)), s.v.Status != sources.StatusNotObserved
 		},
 	}, {
-		Field:  filter.Field{Name: "lease", Op: "<", Is: filter.Length, Also: []string{"ttl", "expires"}},
-		number: func(s *rowSubject) (filter.Range, bool) { return leaseOf(s.row, s.now) },
+		Field: filter.Field{Name: "lease", Op: "<", Is: filter.Length, Also: []string{"ttl", "expires"}},
+		number: func(s *rowSubject) (filter.Range, bool) {
+			left, known := ShortestLease(s.row, s.now)
+			return exactly(left), known
+		},
 	}, {
 		Field: filter.Field{Name: "gap", Op: ">", Is: filter.Length},
 		number: func(s *rowSubject) (filter.Range, bool) {
@@ -190,10 +193,12 @@ func waitOf(s *rowSubject) (longest filter.Range, known bool) {
 	return longest, q.How != sources.Unknown && (q.Len == 0 || known)
 }
 
-// leaseOf returns the shortest time left of the leases of the row's owners. A lease without an end
-// is longer than any other.
-func leaseOf(r *sources.Row, now time.Time) (left filter.Range, known bool) {
-	least := time.Duration(math.MaxInt64)
+// Endless is the time left of a lease without an end.
+const Endless = time.Duration(math.MaxInt64)
+
+// ShortestLease returns the shortest time left of the leases of a row's owners.
+func ShortestLease(r *sources.Row, now time.Time) (least time.Duration, known bool) {
+	least = Endless
 	for i := range r.Owners {
 		switch o := &r.Owners[i]; {
 		case o.NoExpiry:
@@ -202,7 +207,7 @@ func leaseOf(r *sources.Row, now time.Time) (left filter.Range, known bool) {
 			least, known = min(least, LeaseLeft(o, now)), true
 		}
 	}
-	return exactly(least), known
+	return least, known
 }
 
 // LeaseLeft returns the time left of a lease: never more than its length, though now, which is a
