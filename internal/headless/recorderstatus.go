@@ -1,6 +1,7 @@
 package headless
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -56,16 +57,8 @@ func recorderText(s *RecorderStatus, zone *time.Location) string {
 	when := func(t time.Time) string { return t.In(zone).Format(time.DateTime) }
 	clean := func(text string) string { return format.Clean(text, maxText) }
 	names := func(title, none string, list []string) {
-		text := none
-		for i, name := range list {
-			if i == 0 {
-				text = ""
-			} else {
-				text += ", "
-			}
-			text += clean(name)
-		}
-		fmt.Fprintf(&b, "%-10s %s\n", title, text)
+		list = each(list, func(name *string) string { return clean(*name) })
+		fmt.Fprintf(&b, "%-10s %s\n", title, cmp.Or(strings.Join(list, ", "), none))
 	}
 	fmt.Fprintf(&b, "%-10s %s\n", "recording", clean(s.Place))
 	switch r := s.Run; {

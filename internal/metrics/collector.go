@@ -16,15 +16,15 @@ import (
 	"coordtop/ui/rows"
 )
 
-// DefaultSeries is the bound of the series with the name of a primitive, unless the config has another.
-const DefaultSeries = 2000
+// defaultSeries is the bound of the series with the name of a primitive, unless the config has another.
+const defaultSeries = 2000
 
 // Options select what a Collector shows.
 type Options struct {
 	Hub        *sources.Hub
 	Version    string
 	Names      *rows.Selection           // of the rows whose names are labels; nil or empty: none
-	Series     int                       // most series with names; 0: DefaultSeries
+	Series     int                       // most series with names; 0: defaultSeries
 	Standby    func() bool               // reports whether only coordtop's own metrics are shown now; nil: never
 	Recorder   func() record.Health      // nil: this process does not record
 	Objectives func() []objective.Result // nil: there are none
@@ -47,7 +47,6 @@ type Collector struct {
 	bySrc   map[string]*tally // by source
 	byRow   map[sources.Ref]*rowCounters
 	at      time.Duration // of the last look, as Instant.Mono
-	some    bool          // it has looked
 	looks   uint64
 	samples []sample
 }
@@ -58,7 +57,7 @@ func New(o Options) *Collector {
 		o: o, descs: descriptions(), news: o.Hub.Subscribe(o.Hub.State().LastSeq),
 		bySrc: map[string]*tally{}, byRow: map[sources.Ref]*rowCounters{},
 	}
-	c.o.Series = cmp.Or(max(o.Series, 0), DefaultSeries)
+	c.o.Series = cmp.Or(max(o.Series, 0), defaultSeries)
 	c.news.SkipCalm()
 	c.index.Order = rows.ByName
 	c.index.Filter = rows.Selection{Only: func(sources.Ref) bool { return false }}
@@ -127,7 +126,7 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 // Collect is part of prometheus.Collector. It looks again if the last look is a second old.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	c.mu.Lock()
-	if now := c.o.Hub.Now().Mono; !c.some || now-c.at >= every {
+	if now := c.o.Hub.Now().Mono; c.looks == 0 || now-c.at >= every {
 		c.look()
 	}
 	list := c.samples // never changed, only replaced
@@ -141,19 +140,17 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-func (c *Collector) stands() bool { return c.o.Standby != nil && c.o.Standby() }
-
 // look counts what happened since the last look, and replaces the samples.
 func (c *Collector) look() {
 	now := c.o.Hub.Now()
 	st := c.o.Hub.State()
-	c.at, c.some = now.Mono, true
+	c.at = now.Mono
 	c.looks++
 	c.index.Update(st, now.Wall)
 	c.index.Sweep(now.Wall, nil)
 	list := make([]sample, 0, len(c.samples)+16)
 	total := c.countEvents(st.LastSeq)
-	if stands := c.stands(); !stands {
+	if c.o.Standby == nil || !c.o.Standby() {
 		list = c.sourceSamples(list, st, now.Wall)
 		list = c.rowSamples(list, st, now.Wall)
 	} else {
