@@ -1,6 +1,7 @@
 package help
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -118,7 +119,11 @@ func TestTheReadmeIsShortAndNamesAllTopics(t *testing.T) {
 	if lines := strings.Count(string(text), "\n"); lines > 150 || len(text) > 12<<10 {
 		t.Errorf("the README has %d lines and %d bytes, 150 and 12 kB at most: what is no first need belongs to a topic", lines, len(text))
 	}
-	for _, want := range append(Names(), "make demo", "make install", "make test", "CONTRIBUTING", "SECURITY") {
+	wanted := []string{"make demo", "make install", "make test", "CONTRIBUTING", "SECURITY"}
+	for _, name := range Names() {
+		wanted = append(wanted, fmt.Sprintf("[%s](internal/help/%[1]s.md)", name))
+	}
+	for _, want := range wanted {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the README does not name %s", want)
 		}
