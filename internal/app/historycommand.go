@@ -283,12 +283,12 @@ func sloCommand(p *program) *cobra.Command {
 	s := stretch{usual: objective.Longest}
 	cmd := &cobra.Command{
 		Use: "slo [SOURCE[/NAME] ...]", Short: "Print how well the objectives of the config are kept",
-		Long: "Prints for each primitive that fits one of the `objectives` in the config how long nobody owned it, which part\n" +
-			"of the time that this may be is used up, and how fast it was used in the last hour (1x: it lasts just as long as\n" +
-			"the objective). It reads what coordtop recorded (see coordtop record); no server is asked. Of two numbers the\n" +
+		Long: "Prints for each primitive that fits one of the `objectives` in the config how long nobody owned it, how much of\n" +
+			"its budget (how long nobody may) is used up, and how fast that was used in the last hour (1x: it lasts just as long\n" +
+			"as the objective). It reads what coordtop recorded (see coordtop record); no server is asked. Of two numbers the\n" +
 			"lower one was observed, the higher one is possible: nobody may have owned it while it was not observed.\n\n" +
-			"Exit code 0: all objectives are kept; 10: one is missed; 3: none is, but of one that is not known, because\n" +
-			"too much was not observed, or nothing that is recorded fits it.\n\n" + headless.JSONHelp(headless.OfSlo),
+			"Exit code 0: all objectives are kept; 10: at least one is missed; 3: none is missed, but at least one is\n" +
+			"not known: too much was not observed, or nothing that is recorded fits it.\n\n" + headless.JSONHelp(headless.OfSlo),
 		Example: "coordtop slo\ncoordtop slo leases/app:leader:billing -o json\ncoordtop slo --at 'yesterday 22:00'",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			p.onlyReads.Store(true)

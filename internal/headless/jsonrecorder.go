@@ -20,8 +20,8 @@ import "time"
 //	sources     what was recorded in the time of --since, by name
 //	holes       when nobody recorded in that time, oldest first:
 //	  from, until, lasted_ms
-//	refused     how many changes of recorders that had been replaced the store
-//	            has refused, in all
+//	refused     how many changes the store has refused, in all, because another
+//	            recorder had replaced the one that sent them
 type recorderJSON struct {
 	V         int            `json:"v" is:"version"`
 	At        *string        `json:"at" is:"time"`

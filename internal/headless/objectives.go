@@ -12,7 +12,7 @@ import (
 	"coordtop/sources"
 )
 
-// What Objectives reports after it has printed: an objective is missed, or at least one may be.
+// Objectives returns one of these after it has printed: an objective is missed, or none is, but one may be.
 var (
 	ErrMissed   = errors.New("objectives are missed")
 	ErrNotKnown = errors.New("objectives are not known to be kept, because too much was not observed")

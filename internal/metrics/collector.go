@@ -84,11 +84,10 @@ func (c *Collector) Run(ctx context.Context) error {
 	}
 }
 
-// hung is the age of the last look from which on the process does not live.
+// hung is the age of the last look from which on the process counts as hung.
 const hung = 10 * time.Second
 
-// Alive returns an error if it has not looked for long. It does not block, and nothing that it says depends on a
-// source.
+// Alive returns an error if the last look is older than that. It does not block, and does not depend on any source.
 func (c *Collector) Alive() error {
 	if at := c.looked.Load(); at != 0 && time.Since(time.Unix(0, at)) > hung {
 		return errors.New("coordtop does not look at its sources any more: restart it")
@@ -97,7 +96,7 @@ func (c *Collector) Alive() error {
 }
 
 // Ready returns what the process does, or an error while it has not looked yet, or should record and cannot. It does not
-// block, and nothing that it says depends on a source.
+// block, and does not depend on any source.
 func (c *Collector) Ready() (string, error) {
 	h := record.Health{}
 	if c.o.Recorder != nil {

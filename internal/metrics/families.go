@@ -2,6 +2,7 @@ package metrics
 
 import (
 	_ "embed"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -138,7 +139,7 @@ func (f family) name() string { return "coordtop_" + table[f].name }
 func descriptions() (list [families]*prometheus.Desc) {
 	for f := range table {
 		d := &table[f]
-		list[f] = prometheus.NewDesc(family(f).name(), d.help, append(append([]string{}, labelsOf[d.of]...), d.labels...), nil)
+		list[f] = prometheus.NewDesc(family(f).name(), d.help, slices.Concat(labelsOf[d.of], d.labels), nil)
 	}
 	return list
 }
@@ -157,5 +158,5 @@ func (s *sample) metric(descs *[families]*prometheus.Desc) (prometheus.Metric, e
 	if table[s.family].total {
 		kind = prometheus.CounterValue
 	}
-	return prometheus.NewConstMetric(descs[s.family], kind, s.value, append(append([]string{}, s.labels...), s.more...)...)
+	return prometheus.NewConstMetric(descs[s.family], kind, s.value, slices.Concat(s.labels, s.more)...)
 }

@@ -52,7 +52,7 @@ func (c *Collector) rowSamples(list []sample, st *sources.State, now time.Time) 
 	return append(list, sample{family: series, value: float64(shown)}, sample{family: seriesDropped, value: float64(dropped)})
 }
 
-// rowBuilder makes the samples of a row that can be believed now.
+// rowBuilder makes the samples of a row that is not stale.
 type rowBuilder struct {
 	list     []sample
 	row      *sources.Row

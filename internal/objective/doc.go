@@ -1,7 +1,7 @@
 // Package objective computes how well primitives keep the objectives of the config, such as "99.95 % led over 30 days":
-// how long nobody owned one, how much of the time that may be is used up, and how fast it was used in the last hour.
+// how long nobody owned one, how much of its budget is used up, and how fast it was used in the last hour.
 //
-// It may import internal/history, sources, sources/lane, internal/ground/glob, internal/ground/format.
+// It may import internal/history, sources, sources/lane, internal/ground/glob, internal/ground/format, internal/ground/lazy.
 //
 // # What is not known
 //

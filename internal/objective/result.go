@@ -14,7 +14,7 @@ import (
 	"coordtop/sources/lane"
 )
 
-// Verdict is whether an objective is kept.
+// Verdict says whether an objective is kept.
 type Verdict uint8
 
 // The verdicts, the gravest first.
@@ -154,8 +154,8 @@ type Input struct {
 	State      *sources.State // what memory knows is newer; nil: only the recording is used
 }
 
-// Judge reads the Totals of in from a recording, and evaluates in. If nothing is recorded, or r is nil, only memory is
-// used; so it is after an error. pace is the pause before the next evaluation.
+// Judge reads the Totals of in from a recording, and evaluates in. If nothing is recorded, r is nil, or it cannot be
+// read, only memory is used. pace is the pause before the next evaluation.
 func Judge(ctx context.Context, r history.Reader, in Input) (results []Result, pace time.Duration, err error) {
 	began := time.Now()
 	if r != nil {
