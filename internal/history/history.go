@@ -156,6 +156,7 @@ type Piece struct {
 	Inputs   []sources.Input   // after Keyframe
 	Thin     bool              // it has no renewals, because an earlier version left them out
 	Hole     bool              // the Inputs before Keyframe are missing
+	End      bool              // nothing more was written when it was read; false: Next must be called to know
 }
 
 // Empty reports whether the run has no more.

@@ -241,8 +241,12 @@ func (f *Follower) enter(ctx context.Context, run history.Run) error {
 func (f *Follower) drain(ctx context.Context) error {
 	var key *sources.Keyframe
 	var inputs []sources.Input
-	p, err := f.cursor.Next(ctx)
-	for ; err == nil && !p.Empty(); p, err = f.cursor.Next(ctx) {
+	var p history.Piece
+	var err error
+	for !p.End {
+		if p, err = f.cursor.Next(ctx); err != nil || p.Empty() {
+			break
+		}
 		if p.Keyframe != nil {
 			key, inputs = p.Keyframe, nil
 		}

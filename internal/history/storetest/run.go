@@ -17,6 +17,7 @@ func Run(t *testing.T, open Open) {
 		"AnotherGrantStandsBesideTheFirstAlsoInBlocks":  anotherGrantStandsBesideTheFirstAlsoInBlocks,
 		"EventsAreThoseThatAFilterChooses":              eventsAreThoseThatAFilterChooses,
 		"LanesOfAScopeShareWhatWasNotObserved":          lanesOfAScopeShareWhatWasNotObserved,
+		"TheLastPieceOfARunSaysSo":                      theLastPieceOfARunSaysSo,
 		"TheTimeBetweenTwoRunsIsNotObserved":            theTimeBetweenTwoRunsIsNotObserved,
 		"TotalsAreThoseOfAnyWindow":                     totalsAreThoseOfAnyWindow,
 		"WhatTwoRecordersTellIsOneTerm":                 whatTwoRecordersTellIsOneTerm,

@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 const h, m, sec = time.Hour, time.Minute, time.Second
@@ -108,4 +109,41 @@ func whatWasDroppedIsNotObserved(t *testing.T, open Open) {
 	if dark := LaneOf(t, s, "x", Span(0, 10*h)).Dark; len(dark) != 1 || !dark[0].To.Equal(After(9*h)) {
 		t.Errorf("not observed is %v, want all before the last hour", dark)
 	}
+}
+
+func theLastPieceOfARunSaysSo(t *testing.T, open Open) {
+	t.Parallel()
+	o := open(t, 0)
+	w, e := Begun(t, o, 0), tape.NewEncoder(tape.EncoderOptions{})
+	seq := uint64(0)
+	piece := func(from, to time.Duration, keyframe bool) {
+		b := BatchOf(from, to)
+		if b.Keyframe = nil; keyframe {
+			b.Keyframe = e.Keyframe(nil, &sources.Keyframe{Seq: seq})
+		}
+		b.Seq = [2]uint64{seq, seq + 1}
+		seq++
+		b.Inputs = e.Input(nil, &sources.Input{Seq: seq, Kind: sources.InputPublished, At: sources.Instant{Wall: After(to), Mono: to}})
+		Write(t, w, b)
+	}
+	piece(0, 2*m, true) // becomes a chunk
+	piece(2*m, 2*m+sec, false)
+	c, err := Store(t, o).Cursor(t.Context(), 1, After(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func(what string, inputs int, end bool) {
+		t.Helper()
+		if p, err := c.Next(t.Context()); err != nil || len(p.Inputs) != inputs || p.End != end {
+			t.Errorf("%s: %d Inputs, end %v, %v; want %d, %v", what, len(p.Inputs), p.End, err, inputs, end)
+		}
+	}
+	next("the keyframe", 0, false)
+	next("the chunk", 1, false)
+	next("the tail", 1, true)
+	next("nothing more", 0, true)
+	piece(2*m+sec, 2*m+2*sec, false)
+	piece(2*m+2*sec, 2*m+3*sec, true)
+	next("the rest of the group", 1, false)
+	next("the next group", 1, true)
 }

@@ -79,11 +79,16 @@ func (c *cursor) Next(ctx context.Context) (p history.Piece, err error) {
 	for err == nil && p.Empty() {
 		more := false
 		err = c.reader.Ask(ctx, func(q *Query) (err error) {
+			newest := false
 			if err = c.unchanged(ctx, q); err == nil {
-				p.Inputs, err = c.inputs(ctx, q)
+				p.Inputs, newest, err = c.inputs(ctx, q)
 			}
-			if err == nil && p.Empty() {
-				more, err = c.nextGroup(ctx, q, &p)
+			if next := int64(0); err == nil && (newest || p.Empty()) {
+				q.Each(ctx, "select coalesce(min(id), 0) from gop where run = ? and id > ?", []any{c.run, c.group}, []any{&next}, func() {})
+				p.End = next == 0
+				if err = q.Err; err == nil && !p.End && p.Empty() {
+					more, err = true, c.nextGroup(ctx, q, next, &p)
+				}
 			}
 			return err
 		})
@@ -95,25 +100,20 @@ func (c *cursor) Next(ctx context.Context) (p history.Piece, err error) {
 	return p, err
 }
 
-// nextGroup moves to the next group of the run, if there is one.
-func (c *cursor) nextGroup(ctx context.Context, q *Query, p *history.Piece) (more bool, err error) {
-	var next int64
-	q.Each(ctx, "select coalesce(min(id), 0) from gop where run = ? and id > ?", []any{c.run, c.group}, []any{&next}, func() {})
-	if next == 0 || q.Err != nil {
-		return false, q.Err
-	}
+// nextGroup moves to the next group of the run.
+func (c *cursor) nextGroup(ctx context.Context, q *Query, next int64, p *history.Piece) error {
 	end, thin := c.last, c.thin > 0
 	if thin {
 		end = c.thin - 1
 	}
 	k, err := c.begin(ctx, q, next)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if p.Hole = k.Seq != end; p.Hole || thin || c.thin > 0 {
 		p.Keyframe = k
 	}
-	return true, nil
+	return nil
 }
 
 // unchanged returns an error if the group was dropped after its first part was read.
@@ -126,11 +126,12 @@ func (c *cursor) unchanged(ctx context.Context, q *Query) error {
 	return q.Err
 }
 
-// inputs returns the next Inputs of the group; none if no more are written yet.
-func (c *cursor) inputs(ctx context.Context, q *Query) (inputs []sources.Input, err error) {
-	piece, err := c.piece(ctx, q)
+// inputs returns the next Inputs of the group; none if no more are written yet. newest reports whether they are all
+// that is written of the group.
+func (c *cursor) inputs(ctx context.Context, q *Query) (inputs []sources.Input, newest bool, err error) {
+	piece, newest, err := c.piece(ctx, q)
 	if err != nil || len(piece) == 0 {
-		return nil, err
+		return nil, newest, err
 	}
 	c.position += int64(len(piece))
 	inputs = make([]sources.Input, 0, len(piece)/inputBytes)
@@ -139,11 +140,11 @@ func (c *cursor) inputs(ctx context.Context, q *Query) (inputs []sources.Input, 
 		c.last = in.Seq
 		return true
 	})
-	return inputs, err
+	return inputs, newest, err
 }
 
-// piece returns the next bytes of the group; none if no more are written yet.
-func (c *cursor) piece(ctx context.Context, q *Query) (piece []byte, err error) {
+// piece returns the next bytes of the group, see inputs.
+func (c *cursor) piece(ctx context.Context, q *Query) (piece []byte, newest bool, err error) {
 	first := int64(-1)
 	var body []byte
 	q.Each(ctx, "select first, body from chunk where gop = ? and first <= ? and first + size > ? order by first desc limit 1",
@@ -154,10 +155,10 @@ func (c *cursor) piece(ctx context.Context, q *Query) (piece []byte, err error) 
 			q.Err = Damage("a chunk")
 		}
 		if q.Err != nil {
-			return nil, q.Err
+			return nil, false, q.Err
 		}
-		return raw[c.position-first:], nil
+		return raw[c.position-first:], false, nil
 	}
 	q.Each(ctx, "select body from tail where gop = ? and first >= ? order by first", []any{c.group, c.position}, []any{&body}, func() { piece = append(piece, body...) })
-	return piece, q.Err
+	return piece, true, q.Err
 }
