@@ -57,6 +57,16 @@ func board(o Options) *model {
 	return m
 }
 
+// arrives waits until a Player is at an instant.
+func arrives(t *testing.T, p *history.Player, want time.Time) {
+	t.Helper()
+	for began := time.Now(); p.Position().Moving || !p.Position().At.Equal(want); time.Sleep(time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("it is at %+v, not at %v", p.Position(), want)
+		}
+	}
+}
+
 // at is an instant of the hour.
 func at(d time.Duration) time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d) }
 

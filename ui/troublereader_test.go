@@ -1,12 +1,13 @@
 package ui
 
 import (
-	tea "charm.land/bubbletea/v2"
 	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/history"
 	"coordtop/internal/history/historytest"
@@ -22,16 +23,8 @@ func TestAReplayOpensOnWhatWentWrong(t *testing.T) {
 	reader, _ := recordtest.File(t, log)
 	p := history.NewPlayer(t.Context(), log, log)
 	defer p.Close()
-	arrives := func(want time.Time) {
-		t.Helper()
-		for began := time.Now(); p.Position().Moving || !p.Position().At.Equal(want); time.Sleep(time.Millisecond) {
-			if time.Since(began) > time.Minute {
-				t.Fatalf("it is at %+v, not at %v", p.Position(), want)
-			}
-		}
-	}
 	p.Seek(at(5 * time.Minute))
-	arrives(at(5 * time.Minute))
+	arrives(t, p, at(5*time.Minute))
 	m := board(Options{Player: p, History: reader, Width: 160, Height: 48, Trouble: true})
 	d := &driver{model: m}
 	m.trouble.at, m.trouble.running = time.Time{}, false // what the first Update asked for is lost here
@@ -75,7 +68,7 @@ func TestAReplayOpensOnWhatWentWrong(t *testing.T) {
 	}
 	d.shows(t, "WHERE   leases/0/billing/cron")
 	d.press("enter")
-	arrives(at(51*time.Minute + 30*time.Second + published))
+	arrives(t, p, at(51*time.Minute+30*time.Second+published))
 	second(m)
 	d.shows(t, "no leader")
 	if row, _ := m.Selected(); row == nil || row.Ref != historytest.Billing() {
@@ -90,7 +83,7 @@ func TestAReplayOpensOnWhatWentWrong(t *testing.T) {
 	}
 	d.press("7")
 	d.press("enter") // to the same instant
-	arrives(at(51*time.Minute + 30*time.Second + published))
+	arrives(t, p, at(51*time.Minute+30*time.Second+published))
 	second(m)
 	if row, _ := m.Selected(); row == nil || row.Ref != historytest.Billing() {
 		t.Errorf("the cursor is on %+v, not on the row of what went wrong", row)
