@@ -51,7 +51,7 @@ func getCommand(p *program) *cobra.Command {
 				options := headless.GetOptions{Format: o.format(), Names: on.names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Problems: problems}
 				options.Recall = on.recall
 				if o.format() == headless.JSON || unacknowledged {
-					options.Muting = p.muting(unacknowledged)
+					options.Muting = p.muting(ctx, on.place, unacknowledged)
 				}
 				if len(options.Mutes) > 0 {
 					options.Past, options.Acts = recordedPast(ctx, on.reader, time.Now())
@@ -206,7 +206,7 @@ func waitCommand(p *program) *cobra.Command {
 			return p.withPresent(cmd.Context(), args, func() error { return p.wait(cmd.Context(), args, o) }, func(ctx context.Context, c config.Config, f *followed) error {
 				o.Names, o.Watched = args, func(name string) bool { return wouldShow(c.Sources, name) }
 				if o.Unacknowledged {
-					o.Muting = p.muting(true)
+					o.Muting = p.muting(ctx, f.place, true)
 					o.Past, o.Acts = recordedPast(ctx, f.store, f.Now())
 				}
 				return headless.Wait(ctx, f, p.env.Stdout, p.env.Stderr, o)
@@ -236,7 +236,7 @@ func (p *program) wait(ctx context.Context, args []string, o headless.WaitOption
 		defer r.close()
 		hub.Resume = r.options(ctx).Resume
 		if o.Unacknowledged {
-			o.Muting = p.muting(true)
+			o.Muting = p.muting(ctx, r.place, true)
 			o.Past, o.Acts = recordedPast(ctx, r.reader, time.Now())
 		}
 	}

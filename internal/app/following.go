@@ -161,7 +161,6 @@ func (p *program) showRecorder(ctx context.Context, c config.Config, name string
 		op := p.operator(inner, c, own, o.write)
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()
-		defer shareAudit(inner, op.Audit(), f.place)()
 		u := ui.Options{
 			Note: func(text string, about time.Time) error { return op.Note(f.place.String(), text, about) },
 			Feed: feed, Player: player, Operator: relayed.NewOperator(op, feed, sleepers), Start: firstScreen(c),
@@ -247,6 +246,17 @@ func (f *followed) State() *sources.State {
 // Subscribe makes a followed a Feed of package headless.
 func (f *followed) Subscribe(from uint64) headless.Events { return f.Hub().Subscribe(from) }
 
+// sharedPlace returns the place of the recording that --from or the config selects, else the one of c: a store has the
+// audit of its team.
+func (st *settings) sharedPlace(c config.Config) place {
+	if name := st.recorder(c); name != "" {
+		if o, err := st.recorderPlace(c, name); err == nil {
+			return o
+		}
+	}
+	return st.historyPlace(c)
+}
+
 // recorderPlace returns the place of the recording of a recorder: the file of this machine, or a group's store.
 func (st *settings) recorderPlace(c config.Config, name string) (place, error) {
 	o := st.historyPlace(c)
@@ -283,13 +293,9 @@ func (a teamAudit) Lines() (lines []operate.TeamLine) {
 	return lines
 }
 
-// shareAudit shares an audit with the store of a team, if there are both. The caller must call the function that it
-// returns.
-func shareAudit(ctx context.Context, log *operate.AuditLog, at place) (end func()) {
-	if log == nil || at.team == nil {
-		return func() {}
+// shareAudit shares an audit with the store of a team, if there are both. The caller must close log.
+func shareAudit(ctx context.Context, log *operate.AuditLog, at place) {
+	if log != nil && at.team != nil {
+		log.Share(teamAudit{postgres.ShareActs(ctx, *at.team)})
 	}
-	acts := postgres.ShareActs(ctx, *at.team)
-	log.Share(teamAudit{acts})
-	return acts.Close
 }

@@ -19,6 +19,7 @@ import (
 	"coordtop/internal/config"
 	"coordtop/internal/ground/spawn"
 	"coordtop/internal/headless"
+	"coordtop/internal/history/postgres"
 	"coordtop/internal/operate"
 	"coordtop/sources"
 )
@@ -28,9 +29,11 @@ const (
 	demoFolder = "demo" // in the state folder: the audit of the demo
 )
 
-// operator makes the Operator for the sources of c. The caller must call giveBack.
+// operator makes the Operator for the sources of c, whose audit is shared. The caller must call giveBack.
 func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hub, always bool) *operate.Operator {
-	o := operate.Options{View: hub, Audit: p.auditLog(), Backends: map[string]operate.Backend{}, Always: always}
+	log := p.auditLog()
+	shareAudit(ctx, log, p.settings.sharedPlace(c))
+	o := operate.Options{View: hub, Audit: log, Backends: map[string]operate.Backend{}, Always: always}
 	identity := identityOf(c.Identity, actor(p.env.Lookup))
 	for _, s := range c.Sources {
 		b := p.backend(s, identity)
@@ -52,11 +55,22 @@ func (p *program) auditLog() *operate.AuditLog {
 	return operate.NewAuditLog(filepath.Join(dir, auditName), actor(p.env.Lookup))
 }
 
-// muting reads what is muted. Where that cannot be read, all problems count.
-func (p *program) muting(unacknowledged bool) headless.Muting {
-	list, err := operate.NewMutes(p.auditLog()).List()
-	if err != nil {
-		fmt.Fprintf(p.env.Stderr, "coordtop: %v: nothing counts as muted\n", err)
+// muting reads what is muted, also by others whose store is at a place. Where that cannot be read, all problems count.
+func (p *program) muting(ctx context.Context, at place, unacknowledged bool) headless.Muting {
+	log := p.auditLog()
+	var unshared error
+	if log != nil && at.team != nil {
+		ctx, cancel := context.WithTimeout(ctx, resumeWithin)
+		defer cancel()
+		acts, err := postgres.ReadActs(ctx, *at.team)
+		log.Share(teamAudit{acts})
+		if !noRecording(err) {
+			unshared = err
+		}
+	}
+	list, err := operate.NewMutes(log).List()
+	if err = errors.Join(err, unshared); err != nil {
+		fmt.Fprintf(p.env.Stderr, "coordtop: %v: what is muted there counts\n", err)
 	}
 	return headless.Muting{Mutes: list, Unacknowledged: unacknowledged}
 }
@@ -77,6 +91,7 @@ func (p *program) giveBack(op *operate.Operator) {
 			fmt.Fprintf(p.env.Stderr, "coordtop: %v\n", err)
 		}
 	}
+	op.Audit().Close()
 	if lines := op.Unwritten(); len(lines) > 0 {
 		fmt.Fprintf(p.env.Stderr, "coordtop: the audit could not be written; it lacks\n%s\n", strings.Join(lines, "\n"))
 	}

@@ -205,7 +205,8 @@ func (p *program) recordHub(ctx context.Context, r *recording, hub *sources.Hub,
 	r.run(ctx, hub, beside)
 	log := p.auditLog()
 	r.audit = log
-	defer shareAudit(ctx, log, r.place)()
+	shareAudit(ctx, log, r.place)
+	defer log.Close()
 	r.follow(ctx, log, hub, beside)
 	r.notify(ctx, p, hub, beside)
 	listen.serve(ctx, p, hub, r, r.Recorder, beside)

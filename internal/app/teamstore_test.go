@@ -1,12 +1,19 @@
 package app
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"coordtop/internal/config"
+	"coordtop/internal/history/postgres"
+	"coordtop/internal/localserver"
+	"coordtop/internal/mute"
+	"coordtop/internal/operate"
 )
 
 func TestThePasswordCommandOfTheStoreRunsRarely(t *testing.T) {
@@ -24,5 +31,58 @@ func TestThePasswordCommandOfTheStoreRunsRarely(t *testing.T) {
 	}
 	if o.team.Schema != "coordtop_eu" || o.Path != "/state/eu-spool.db" || strings.Contains(o.String(), "secret") {
 		t.Errorf("the store is %v, its spool %s", o, o.Path)
+	}
+}
+
+// TestATeamSharesWhatCommandsDoAndWhatIsMuted leads with a member's campaign up to its end, and mutes from the machine of
+// another one.
+func TestATeamSharesWhatCommandsDoAndWhatIsMuted(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	store := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	set(t, writer(t, server.Addr()), "job", "host-1:7", 0) // without a lease, which is a problem
+	member := func() *world {
+		w := newWorld(t)
+		w.record = true
+		w.write(t, configFile, "history: {url: \""+store.URL()+"\"}\nsources: [{name: leases, url: 'redis://"+server.Addr()+"/0', watch: [{mutex: job}, {election: lead}]}]\n")
+		return w
+	}
+	recorder, ana, ben := member(), member(), member()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan int, 1)
+	go func() { done <- recorder.main(ctx, "record") }() // received at the end
+	defer func() { cancel(); <-done }()
+	recorder.stderr.await(t, func(s string) bool { return strings.Contains(s, "recording into postgres://") })
+	h := holdsIn(t, []string{"HOME=" + ana.home, "COORDTOP_CONFIG=" + filepath.Join(ana.home, configFile)}, "", "campaign", "--write", "--yes", "leases/lead")
+	h.line(1, "acquired")
+	h.signals(syscall.SIGTERM)
+	h.ends(exitOK)
+	kept, err := os.ReadFile(filepath.Join(ana.home, ".local", "state", "coordtop", auditName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := postgres.Options{Address: store.URL()}
+	acts, err := postgres.ReadActs(t.Context(), o)
+	shared := ""
+	list, _ := acts.List()
+	for _, act := range list {
+		shared += strings.TrimSpace(act.Line) + "\n"
+	}
+	if err != nil || shared != string(kept) || !strings.Contains(shared, `"resign`) {
+		t.Errorf("shared, %v:\n%s\nin the file:\n%s", err, shared, kept)
+	}
+	if code := ana.main(t.Context(), "why"); code != exitFailed {
+		t.Errorf("exit code %d: %s", code, ana.stderr)
+	}
+	log := operate.NewAuditLog(filepath.Join(ben.home, ".local", "state", "coordtop", auditName), operate.Actor{User: "ben", Host: "desk"})
+	shareAudit(t.Context(), log, place{team: &o})
+	err = operate.NewMutes(log).Add(t.Context(), mute.Mute{At: time.Now(), Until: time.Now().Add(time.Hour), Filter: "kind=mutex", Servers: map[string]string{"leases": "redis://" + server.Addr() + "/0"}})
+	if log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"why", "--unacknowledged"}, {"get", "--fail-on", "any", "--unacknowledged"}, {"get", "--fail-on", "any", "--unacknowledged", "--from", "all"}} {
+		if code := ana.main(t.Context(), args...); code != exitOK {
+			t.Errorf("%v: exit code %d: %s%s", args, code, ana.stdout, ana.stderr)
+		}
 	}
 }

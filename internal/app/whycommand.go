@@ -33,7 +33,7 @@ func whyCommand(p *program) *cobra.Command {
 			"coordtop why leases/app:leader:billing -o json\n" +
 			"coordtop why --at 03:12",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			o.Format, o.Muting = format.format(), p.muting(unacknowledged)
+			o.Format, o.Unacknowledged = format.format(), unacknowledged
 			err := p.why(cmd.Context(), args, at, file, o)
 			p.said = errors.Is(err, headless.ErrFound) && err.Error() == headless.ErrFound.Error() // it was printed
 			return err
@@ -56,7 +56,7 @@ func (p *program) why(ctx context.Context, args []string, at, file string, o hea
 	return p.look(ctx, args, true, o.Timeout, func(ctx context.Context, on *looked) error {
 		o.Names, o.Runbooks, o.Recall = on.names, on.config.Runbooks, on.recall
 		o.Past, o.Acts = recordedPast(ctx, on.reader, time.Now())
-		o.URL = urlOf(on.config)
+		o.URL, o.Muting = urlOf(on.config), p.muting(ctx, on.place, o.Unacknowledged)
 		return headless.Why(ctx, on.feed, p.env.Stdout, p.env.Stderr, o)
 	})
 }
@@ -87,7 +87,7 @@ func (p *program) look(ctx context.Context, args []string, peers bool, timeout t
 		})
 	}, func(ctx context.Context, c config.Config, f *followed) error {
 		recall := func() *sources.Keyframe { return nil } // the recorder knows what it recorded
-		return print(ctx, &looked{&recording{config: c, reader: f.store}, args, f.Hub(), f, recall})
+		return print(ctx, &looked{&recording{config: c, place: f.place, reader: f.store}, args, f.Hub(), f, recall})
 	})
 }
 
@@ -126,6 +126,7 @@ func (p *program) whyThen(ctx context.Context, names []string, at, file string, 
 		o.Names, o.Runbooks, o.URL = names, c.Runbooks, urlOf(c)
 		o.Recall = func() *sources.Keyframe { return nil } // there is a recording
 		o.Past, o.Acts = recordedPast(ctx, store, player.Now())
+		o.Muting = p.muting(ctx, p.settings.historyPlace(c), o.Unacknowledged)
 		return headless.WhyAt(p.env.Stdout, player.State(), player.Now(), o)
 	})
 }

@@ -113,10 +113,11 @@ func NewAuditLog(path string, actor Actor) *AuditLog {
 	return &AuditLog{file: file, actor: actor, within: writeWithin, run: run, turn: make(chan struct{}, 1)}
 }
 
-// Team is the audit of several persons outside this machine. Its methods do not block.
+// Team is the audit of several persons outside this machine. Put and Lines do not block.
 type Team interface {
 	Put(r Record, who Actor, line []byte) // after the line is in the file
 	Lines() []TeamLine                    // of all persons, oldest first, as they were read last
+	Close()                               // may wait a little for lines on their way
 }
 
 // TeamLine is a line of a Team. By is the writer as the Team knows it, whoever the line names.
@@ -127,6 +128,13 @@ type TeamLine struct {
 
 // Share makes Write share its lines, and Entries read those of others. It must be called before both.
 func (l *AuditLog) Share(t Team) { l.team = t }
+
+// Close ends the sharing. The last line must be written before.
+func (l *AuditLog) Close() {
+	if l != nil && l.team != nil {
+		l.team.Close()
+	}
+}
 
 // id returns the id of the next action.
 func (l *AuditLog) id() string {

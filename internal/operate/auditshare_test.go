@@ -27,6 +27,8 @@ func (m *team) Put(_ operate.Record, who operate.Actor, line []byte) {
 	m.lines = append(m.lines, operate.TeamLine{By: "db_" + who.User, Line: string(line)})
 }
 
+func (*team) Close() {}
+
 func (m *team) Lines() []operate.TeamLine {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -3,8 +3,10 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"coordtop/internal/ground/spawn"
@@ -30,18 +32,25 @@ const (
 type Acts struct {
 	o      Options
 	pool   *Reader
-	wake   chan struct{} // capacity 1: there is something to write
+	wake   chan struct{} // capacity 1: there is something to write, or to read for the first time
+	wanted atomic.Bool   // List was called
 	stop   context.CancelFunc
 	joined sync.WaitGroup
 
 	mu     sync.Mutex
 	list   []Act // as read last, by ID
 	unsent []Act
-	lost   int // lines that had no room in unsent
 	err    error
 }
 
-// ShareActs returns the audit in a store. Close ends its goroutine.
+// ReadActs returns the audit in a store as it is now, for its method List only. It needs no Close.
+func ReadActs(ctx context.Context, o Options) (*Acts, error) {
+	a := &Acts{o: o, pool: NewReader(o)}
+	return a, errors.Join(a.exchange(ctx, true), a.pool.Close())
+}
+
+// ShareActs returns the audit in a store, to which it connects once there is something to write, or List was called.
+// Close ends its goroutine.
 func ShareActs(ctx context.Context, o Options) *Acts {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a := &Acts{o: o, pool: NewReader(o), wake: make(chan struct{}, 1), stop: stop}
@@ -60,23 +69,25 @@ func (a *Acts) Close() {
 func (a *Acts) Put(act Act) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.unsent) == mostUnsent {
-		a.lost++
-		return
+	if len(a.unsent) < mostUnsent {
+		a.unsent = append(a.unsent, act)
+		spawn.Wake(a.wake)
 	}
-	a.unsent = append(a.unsent, act)
-	spawn.Wake(a.wake)
 }
 
-// List returns the newest lines of all members, the oldest first, as they were read last, and the last error.
+// List returns the newest lines of all members, the oldest first, as they were read last, and the last error. Nothing is
+// read before the first call.
 func (a *Acts) List() ([]Act, error) {
+	if !a.wanted.Swap(true) {
+		spawn.Wake(a.wake)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.list, a.err
 }
 
 func (a *Acts) serve(ctx context.Context) {
-	timer := time.NewTimer(0)
+	timer := time.NewTimer(actsEvery)
 	defer timer.Stop()
 	for ctx.Err() == nil {
 		select {
@@ -84,7 +95,7 @@ func (a *Acts) serve(ctx context.Context) {
 		case <-a.wake:
 		case <-timer.C:
 		}
-		err := a.exchange(ctx)
+		err := a.exchange(ctx, a.wanted.Load())
 		a.mu.Lock()
 		a.err = err
 		a.mu.Unlock()
@@ -92,16 +103,16 @@ func (a *Acts) serve(ctx context.Context) {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), actsEvery)
 	defer cancel()
-	_ = a.exchange(last) // what is lost is in the file
+	_ = a.exchange(last, false) // what is lost is in the file
 	_ = a.pool.Close()
 }
 
-// exchange writes what was put, and reads what others wrote.
-func (a *Acts) exchange(ctx context.Context) error {
+// exchange writes what was put, and reads what others wrote if that is wanted.
+func (a *Acts) exchange(ctx context.Context, wanted bool) error {
 	a.mu.Lock()
 	unsent, list := a.unsent, slices.Clip(a.list) // Insert must copy it, because List returns it
 	a.mu.Unlock()
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || !wanted && len(unsent) == 0 {
 		return ctx.Err()
 	}
 	conn, _, err := a.pool.acquire(ctx)
@@ -127,6 +138,9 @@ func (a *Acts) exchange(ctx context.Context) error {
 		a.mu.Lock()
 		a.unsent = slices.Clone(a.unsent[len(unsent):])
 		a.mu.Unlock()
+	}
+	if !wanted {
+		return nil
 	}
 	var after int64
 	if len(list) > 0 {
