@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -44,4 +45,31 @@ func TestADatabaseIsAStore(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAnOlderStoreIsBroughtToOurVersionInOneTransaction(t *testing.T) {
+	t.Parallel()
+	url := localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL()
+	older, fresh := stores(url), stores(url)
+	asked(t, url, fmt.Sprintf("create schema %s; set search_path = %[1]s; %s; insert into store values(0, 1, 1, md5('x')::uuid, 0)", older.Schema, first))
+	begun(t, fresh, 0)
+	shape := func(o Options) string {
+		return asked(t, url, fmt.Sprintf("select version, readers, (select string_agg(concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default), ';' order by table_name, column_name)"+
+			" from information_schema.columns where table_schema = '%s') from %[1]s.store", o.Schema))
+	}
+	want := strings.ReplaceAll(shape(fresh), fresh.Schema, older.Schema)
+	before := shape(older)
+	asked(t, url, fmt.Sprintf("alter table %s.audit add column line text", older.Schema))
+	if _, err := Begin(t.Context(), older, history.Run{}); err == nil {
+		t.Error("a store that cannot be changed is written to")
+	}
+	asked(t, url, fmt.Sprintf("alter table %s.audit drop column line", older.Schema))
+	if got := shape(older); got != before {
+		t.Errorf("after a change that failed it is\n%s\nwant\n%s", got, before)
+	}
+	w := begun(t, older, 0)
+	if got := shape(older); got != want {
+		t.Errorf("it is\n%s\nwant, as a new one,\n%s", got, want)
+	}
+	storetest.Write(t, w, batch(0, "a"))
 }
