@@ -65,7 +65,7 @@ func (a *Acts) Close() {
 	a.joined.Wait()
 }
 
-// Put writes a line soon. It does not block.
+// Put writes a line soon. It does not block. Lines beyond mostUnsent are only in the file of the person who acted.
 func (a *Acts) Put(act Act) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

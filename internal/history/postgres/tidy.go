@@ -29,7 +29,7 @@ func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	return !did, err
 }
 
-// dropDay drops the partitions of the oldest day if it ended before an instant. While a term of that day runs, only the
+// dropDay drops the partitions of one day that ended before an instant. While a term of that day runs, only the
 // rest of the day goes. It also makes the partitions of tomorrow, if the run writes now.
 func (w *Writer) dropDay(before time.Time, whatever bool) (did bool, err error) {
 	ctx := context.Background()

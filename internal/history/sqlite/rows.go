@@ -41,7 +41,7 @@ func (r rows) terms(ctx context.Context, q *tables.Query, text string, args []an
 		}
 		one := t
 		one.Start, one.Every, one.End = stampOf(start, startWithin, t.Start.How), time.Duration(every), sources.Stamp{}
-		if one.Sure = instant(sure); until.Valid {
+		if one.Sure = tables.Instant(sure); until.Valid {
 			one.End = stampOf(until.Int64, untilWithin, t.End.How)
 		}
 		f(&one)
@@ -50,14 +50,6 @@ func (r rows) terms(ctx context.Context, q *tables.Query, text string, args []an
 
 func stampOf(at, within int64, how sources.Known) sources.Stamp {
 	return sources.StampBetween(time.Unix(0, at-within), time.Unix(0, at), how)
-}
-
-// instant converts a stored instant; 0 stands for the zero Time.
-func instant(nanos int64) time.Time {
-	if nanos == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, nanos)
 }
 
 // Terms implements tables.Rows.

@@ -85,14 +85,14 @@ func (q *Query) runs(ctx context.Context) (runs []history.Run) {
 	}
 	q.Each(ctx, "select id, host, pid, version, "+titles+", began, last, ended from run order by id", nil,
 		[]any{&r.ID, &r.Host, &r.PID, &r.Version, &r.Title, &r.TitleColor, &began, &last, &ended}, func() {
-			r.Span, r.Live = history.Span{From: at(began), To: at(last)}, !ended.Valid && q.Live
+			r.Span, r.Live = history.Span{From: Instant(began), To: Instant(last)}, !ended.Valid && q.Live
 			runs = append(runs, r)
 		})
 	return runs
 }
 
-// at converts a stored instant; 0 stands for the zero Time.
-func at(nanos int64) time.Time {
+// Instant converts a stored instant; 0 stands for the zero Time.
+func Instant(nanos int64) time.Time {
 	if nanos == 0 {
 		return time.Time{}
 	}

@@ -73,7 +73,7 @@ func (w *Writer) Tx(f func(*Tx) error) error {
 }
 
 // Before returns the time of the last write of the previous run; zero in the first run.
-func (w *Writer) Before() time.Time { return at(w.before) }
+func (w *Writer) Before() time.Time { return Instant(w.before) }
 
 // Begin begins a run. number, if not nil, decides whether it may begin, and returns its number; otherwise the store
 // chooses it.
