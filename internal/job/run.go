@@ -75,6 +75,7 @@ type run struct {
 	o       Options
 	lease   Lease
 	ends    ends
+	renewed <-chan struct{} // of the lease, from before ends were read
 	file    *deadlineFile
 	group   *group
 	command *command
@@ -119,7 +120,7 @@ func Run(ctx context.Context, l Lease, o Options) (Result, error) {
 
 // start starts the command, and everything that must stand before.
 func (r *run) start(ctx context.Context) (err error) {
-	r.ends = endsOf(r.lease, r.o.Grace)
+	r.renewed, r.ends = r.lease.Renewed(), endsOf(r.lease, r.o.Grace)
 	r.file = newDeadlineFile(ctx, r.o.Folder, r.ends.trust, r.o.Say)
 	if r.group, err = newGroup(); err != nil {
 		return fmt.Errorf("making a process group: %w", err)
@@ -133,12 +134,12 @@ func (r *run) start(ctx context.Context) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	ends := endsOf(r.lease, r.o.Grace) // anew: the first ones may have passed meanwhile
 	if err := r.lease.Check(); err != nil {
 		r.result.Lost = err
 		return err
 	}
-	r.publish(ends)
+	r.prolong() // the first window may have passed meanwhile
+	r.dog.set(r.ends.kill)
 	r.command, r.result.Code, err = startCommand(ctx, r.o, r.group, environment(r.o, r.file.path))
 	return err
 }
@@ -148,12 +149,8 @@ func (r *run) follow(ctx context.Context) {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)
 	defer signal.Stop(ended)
-	var renewed <-chan struct{}
 	for {
-		if next := r.lease.Renewed(); next != renewed {
-			renewed = next
-			r.prolong()
-		}
+		r.prolong()
 		select {
 		case s, ok := <-r.command.changes:
 			if r.changed(s, ok) {
@@ -161,7 +158,7 @@ func (r *run) follow(ctx context.Context) {
 			}
 		case s := <-r.signals:
 			r.received(s)
-		case <-renewed:
+		case <-r.renewed:
 		case <-r.watchdogDied():
 			r.replaceWatchdog(ctx)
 		case next := <-r.again:
@@ -193,16 +190,17 @@ func (r *run) follow(ctx context.Context) {
 	}
 }
 
-// prolong publishes the ends of a renewed lease.
+// prolong gives the ends of the lease to the watchdog and to the command, if it was renewed.
 func (r *run) prolong() {
-	ends := endsOf(r.lease, r.o.Grace)
-	if r.lease.Context().Err() == nil { // else they mean nothing
-		r.publish(ends)
+	renewed := r.lease.Renewed()
+	if renewed == r.renewed {
+		return
 	}
-}
-
-// publish gives the ends of the lease to the watchdog and to the command.
-func (r *run) publish(ends ends) {
+	r.renewed = renewed
+	ends := endsOf(r.lease, r.o.Grace)
+	if r.lease.Context().Err() != nil {
+		return // they mean nothing
+	}
 	r.ends = ends
 	r.dog.set(ends.kill)
 	r.file.publish(ends.trust)
@@ -250,8 +248,10 @@ func (r *run) changed(s syscall.WaitStatus, ok bool) bool {
 		r.control.commandContinued()
 		return false
 	}
-	if err := r.lease.Check(); err != nil && s.Signaled() && s.Signal() == syscall.SIGKILL && r.result.Lost == nil {
-		r.result.Lost = err // the watchdog has killed it
+	if s.Signaled() && s.Signal() == syscall.SIGKILL && r.result.Lost == nil {
+		if r.result.Lost = r.lease.Check(); r.result.Lost == nil && bootTime() >= r.ends.kill {
+			r.result.Lost = coord.ErrExpired // the watchdog has killed it; see endsOf for how much too early
+		}
 	}
 	return true
 }

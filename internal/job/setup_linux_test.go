@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 type order struct {
 	Args          []string
 	Trust, Window time.Duration // on the boot-time clock
-	First         time.Duration // the end of the window that is read first; 0: Window
+	First         time.Duration // the end of a window that is renewed when it was read; 0: there is only Window
 	Grace         time.Duration
 	Fence         uint64
 	Folder        string
@@ -65,7 +65,7 @@ type lease struct {
 	end context.CancelCauseFunc
 
 	mu            sync.Mutex
-	first         time.Duration // see order; -1 once it was read, then 0
+	first         time.Duration // see order; -1 once it was read, 0 once the renewal was noticed
 	trust, window time.Duration
 	renewed       chan struct{}
 }
@@ -93,19 +93,20 @@ func (l *lease) TrustedUntil() time.Time { l.mu.Lock(); defer l.mu.Unlock(); ret
 func (l *lease) WindowEnd() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch first := l.first; {
-	case first > 0:
+	if first := l.first; first > 0 {
 		l.first = -1
+		l.renew()
 		return at(first)
-	case first < 0:
-		l.first = 0
-		<-time.After(50 * time.Millisecond) // in which a watchdog acts on the first end, if it knows it
 	}
 	return at(l.window)
 }
 func (l *lease) Renewed() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.first < 0 {
+		l.first = 0
+		<-time.After(50 * time.Millisecond) // in which a watchdog acts on the first end, if it knows it
+	}
 	return l.renewed
 }
 
@@ -134,10 +135,15 @@ func (l *lease) obey(lines io.Reader) {
 		if _, err := fmt.Sscanf(s.Text(), "renew %d %d", &l.trust, &l.window); err != nil {
 			panic(err)
 		}
-		close(l.renewed)
-		l.renewed = make(chan struct{})
+		l.renew()
 		l.mu.Unlock()
 	}
+}
+
+// renew reports a renewal. The caller holds mu.
+func (l *lease) renew() {
+	close(l.renewed)
+	l.renewed = make(chan struct{})
 }
 
 func beRunner(text string) int {
