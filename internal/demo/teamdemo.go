@@ -8,12 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
 
 	"coordtop/internal/ground/backoff"
-	"coordtop/internal/ground/spawn"
 )
 
 // RecorderCommand is the hidden command of the binary that runs one recorder. Its arguments are the config file and the
@@ -39,7 +37,6 @@ type TeamOptions struct {
 type recorder struct {
 	number int
 	cmd    *exec.Cmd
-	in     io.Closer
 }
 
 // RunTeam runs recorders, kills the elected one once, and says who goes on. It ends with ctx, or when a recorder cannot
@@ -48,13 +45,13 @@ func RunTeam(ctx context.Context, o TeamOptions) error {
 	if o.KillAfter == 0 {
 		o.KillAfter = 10 * time.Second
 	}
+	ctx, stop := context.WithCancel(ctx)
 	var all []*recorder
 	defer func() {
-		var running sync.WaitGroup
+		stop()
 		for _, r := range all {
-			spawn.Go(ctx, &running, func() { r.stop(ctx) })
+			_ = r.cmd.Wait() // how it ended does not matter
 		}
-		running.Wait()
 	}()
 	for i := range o.Metrics {
 		r, err := o.start(ctx, i+1)
@@ -75,7 +72,8 @@ func RunTeam(ctx context.Context, o TeamOptions) error {
 		return err
 	}
 	began := time.Now()
-	first.kill()
+	_ = first.cmd.Process.Kill() // it may have ended
+	_ = first.cmd.Wait()         // it was killed
 	say("recorder %d was killed", first.number)
 	next, err := o.await(ctx, all, first)
 	if err != nil {
@@ -107,7 +105,7 @@ func (o *TeamOptions) await(ctx context.Context, all []*recorder, before *record
 	}
 }
 
-// start starts a recorder, which ends when this process does.
+// start starts a recorder, which ends when this process does. When ctx ends, it has four seconds to resign.
 func (o *TeamOptions) start(ctx context.Context, number int) (*recorder, error) {
 	home := filepath.Join(o.Folder, fmt.Sprint("recorder-", number))
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -118,7 +116,7 @@ func (o *TeamOptions) start(ctx context.Context, number int) (*recorder, error) 
 		return nil, err
 	}
 	defer func() { _ = log.Close() }() // the recorder has its own
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), o.Program, RecorderCommand, o.Config, o.Metrics[number-1])
+	cmd := exec.CommandContext(ctx, o.Program, RecorderCommand, o.Config, o.Metrics[number-1])
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl+c at the terminal reaches only the parent
 	cmd.Stderr = log
@@ -126,21 +124,9 @@ func (o *TeamOptions) start(ctx context.Context, number int) (*recorder, error) 
 	if err != nil {
 		return nil, fmt.Errorf("making a pipe: %w", err)
 	}
+	cmd.Cancel, cmd.WaitDelay = in.Close, 4*time.Second
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting a recorder: %w", err), in.Close())
 	}
-	return &recorder{number, cmd, in}, nil
-}
-
-func (r *recorder) kill() {
-	_ = r.cmd.Process.Kill() // it may have ended
-	_ = r.cmd.Wait()
-}
-
-// stop ends a recorder, which resigns. It is killed if that takes long.
-func (r *recorder) stop(ctx context.Context) {
-	_ = r.in.Close() // it may have ended
-	bound := spawn.After(ctx, 4*time.Second, func() { _ = r.cmd.Process.Kill() })
-	defer bound.Stop()
-	_ = r.cmd.Wait() // how it ended does not matter
+	return &recorder{number, cmd}, nil
 }
