@@ -85,7 +85,6 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 	recording.readEarlier(ctx)
 	return p.observeWith(ctx, c, recording.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		recording.run(inner, hub, beside)
-		recording.notify(inner, p, hub, beside)
 		feed := newFeed(hub, recording.earlier)
 		defer feed.Close()
 		player, closePlayer := recording.player(inner)
@@ -94,16 +93,22 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		op := p.operator(inner, c, hub, o.write)
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()
+		recording.notify(inner, p, op.Audit(), hub, beside)
 		recording.follow(inner, op.Audit(), hub, beside)
-		u := ui.Options{
-			Feed: feed, Player: player, Operator: op, Demo: p.crash != nil, Start: firstScreen(c),
-			AuditEntries: op.Audit().Entries, Note: recording.noter(op), Recording: recording.status, Notified: recording.notifier.Trouble, History: recording.past(),
-		}
-		if kept := operate.NewMutes(op.Audit()); kept != nil {
-			u.Mutes = kept
-		}
+		u := recording.uiOptions(op)
+		u.Feed, u.Player, u.Operator, u.Demo = feed, player, op, p.crash != nil
+		u.Recording, u.Notified = recording.status, recording.notifier.Trouble
 		return p.runBoard(ctx, inner, c, o, u)
 	})
+}
+
+// uiOptions returns the options of a board on which op acts, and whose past is r.
+func (r *recording) uiOptions(op *operate.Operator) ui.Options {
+	u := ui.Options{Start: firstScreen(r.config), AuditEntries: op.Audit().Entries, Note: r.noter(op), History: r.past()}
+	if kept := operate.NewMutes(op.Audit()); kept != nil {
+		u.Mutes = kept
+	}
+	return u
 }
 
 // firstScreen returns the first screen that a config asks for.

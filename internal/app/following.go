@@ -20,7 +20,6 @@ import (
 	"coordtop/internal/history/postgres"
 	"coordtop/internal/operate"
 	"coordtop/sources"
-	"coordtop/ui"
 )
 
 // Names of --from that are no groups of recorders.
@@ -155,20 +154,16 @@ func (p *program) showRecorder(ctx context.Context, c config.Config, name string
 		feed := relayed.NewFeed(reading, f.Follower, f.store, own)
 		cancel()
 		defer feed.Close()
-		player, closePlayer := (&recording{reader: f.store}).player(inner)
+		past := &recording{config: c, place: f.place, reader: f.store}
+		player, closePlayer := past.player(inner)
 		defer closePlayer()
 		defer p.unfinished.begin()()
 		op := p.operator(inner, c, own, o.write)
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()
-		u := ui.Options{
-			Note: func(text string, about time.Time) error { return op.Note(f.place.String(), text, about) },
-			Feed: feed, Player: player, Operator: relayed.NewOperator(op, feed, sleepers), Start: firstScreen(c),
-			AuditEntries: op.Audit().Entries, Recording: f.trouble, Seen: f.seen, History: f.store,
-		}
-		if kept := operate.NewMutes(op.Audit()); kept != nil {
-			u.Mutes = kept
-		}
+		u := past.uiOptions(op)
+		u.Feed, u.Player, u.Operator = feed, player, relayed.NewOperator(op, feed, sleepers)
+		u.Recording, u.Seen = f.trouble, f.seen
 		return p.runBoard(ctx, inner, c, o, u)
 	})
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha1"
 	"fmt"
@@ -154,11 +153,11 @@ func (l *findings) matches(rule *config.Notify) func(*diagnose.Finding) bool {
 
 // notify tells the receivers of the config what is found in hub while this process records, until ctx ends; beside joins
 // it.
-func (r *recording) notify(ctx context.Context, p *program, hub *sources.Hub, beside *watched) {
+func (r *recording) notify(ctx context.Context, p *program, log *operate.AuditLog, hub *sources.Hub, beside *watched) {
 	if r.Recorder == nil || len(r.config.Notify) == 0 {
 		return
 	}
-	l := &findings{r: r, hub: hub, began: time.Now(), news: hub.Subscribe(0), mutes: operate.NewMutes(cmp.Or(r.audit, p.auditLog()))}
+	l := &findings{r: r, hub: hub, began: time.Now(), news: hub.Subscribe(0), mutes: operate.NewMutes(log)}
 	l.acts = slices.DeleteFunc(slices.Clone(r.earlier), func(e sources.Event) bool { return e.Kind != sources.EventAction })
 	l.index.Problems = true
 	o := notify.Options{

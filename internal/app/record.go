@@ -24,7 +24,6 @@ import (
 	reports "coordtop/internal/history/report"
 	"coordtop/internal/history/sqlite"
 	"coordtop/internal/notify"
-	"coordtop/internal/operate"
 	"coordtop/sources"
 	"coordtop/ui"
 )
@@ -48,7 +47,6 @@ type recording struct {
 	reader  pastReader      // of the place; nil: nothing is recorded
 	turn    *turn           // in which this process records for a team; nil: it does not
 	*record.Recorder
-	audit     *operate.AuditLog // that is followed; nil: notify opens one
 	forwarder *record.Forwarder // copies to the store of a team; nil: the team has no store
 	notifier  *notify.Notifier  // nil: nobody is told
 }

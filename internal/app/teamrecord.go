@@ -204,11 +204,10 @@ func (t *turn) from(last history.Run, spool []history.Run, began time.Time) time
 func (p *program) recordHub(ctx context.Context, r *recording, hub *sources.Hub, listen *listening, beside *watched) error {
 	r.run(ctx, hub, beside)
 	log := p.auditLog()
-	r.audit = log
 	shareAudit(ctx, log, r.place)
 	defer log.Close()
 	r.follow(ctx, log, hub, beside)
-	r.notify(ctx, p, hub, beside)
+	r.notify(ctx, p, log, hub, beside)
 	listen.serve(ctx, p, hub, r, r.Recorder, beside)
 	for said, told := "", ""; ; {
 		text := r.recordingText()
