@@ -23,11 +23,11 @@ import "time"
 //	refused     how many changes the store has refused, in all, because another
 //	            recorder had replaced the one that sent them
 type recorderJSON struct {
-	V         int            `json:"v" is:"version"`
-	At        *string        `json:"at" is:"time"`
+	V         int            `json:"v"`
+	At        *string        `json:"at"`
 	Recording string         `json:"recording"`
 	Recorder  *recordingJSON `json:"recorder"`
-	Last      *string        `json:"last" is:"time"`
+	Last      *string        `json:"last"`
 	Standby   []string       `json:"standby"`
 	Sources   []string       `json:"sources"`
 	Holes     []holeJSON     `json:"holes"`
@@ -39,7 +39,7 @@ type recordingJSON struct {
 	Host    string     `json:"host"`
 	PID     int        `json:"pid"`
 	Version string     `json:"version"`
-	Since   *string    `json:"since" is:"time"`
+	Since   *string    `json:"since"`
 	Lag     int64      `json:"lag_ms"`
 	Ahead   *aheadJSON `json:"clock_ahead_ms"`
 }
@@ -50,8 +50,8 @@ type aheadJSON struct {
 }
 
 type holeJSON struct {
-	From   *string `json:"from" is:"time"`
-	Until  *string `json:"until" is:"time"`
+	From   *string `json:"from"`
+	Until  *string `json:"until"`
 	Lasted int64   `json:"lasted_ms"`
 }
 

@@ -279,7 +279,7 @@ func (l *Lane) Sum(s Span, now time.Time) Sum {
 	return sum
 }
 
-// tally returns the summary of a span that ends at the present or before, without Unseen and Unread.
+// tally returns the summary of a span that ends at the present or before, without Unseen, Unread and Absent.
 func (l *Lane) tally(s Span) Sum {
 	first, last := l.within(s)
 	t := NewTally(s, l.Since, l.unobserved())
@@ -342,7 +342,7 @@ func (t *Tally) Add(x *Term) {
 }
 
 // Sum returns the sum, including the gap after the last term, for which the pause between looks is that of the last
-// term. It leaves out Unseen and Unread.
+// term. It leaves out Unseen, Unread and Absent.
 func (t *Tally) Sum() Sum {
 	if t.gap(&Term{Every: t.before.Every}); !t.some {
 		t.vacant(t.span.From, t.span.To, t.span.To, 0)
