@@ -154,7 +154,6 @@ func (c *Collector) look() {
 		list = c.rowSamples(list, st, now.Wall)
 	} else {
 		list = append(list, sample{family: standby, value: 1})
-		clear(c.byRow) // it begins anew: what happens meanwhile is the other coordtop's to count
 	}
 	list = append(list, sample{family: buildInfo, value: 1, more: []string{c.o.Version}},
 		sample{family: events, value: float64(total)}, sample{family: eventsMissed, value: float64(c.unseen)})

@@ -180,6 +180,58 @@ func TestASumHasNoSampleUntilTheListingIsComplete(t *testing.T) {
 	})
 }
 
+func TestASourceIsAsOldAsItsServerThatIsSilentForLongest(t *testing.T) {
+	t.Parallel()
+	watch(t, "name~.", nil, func(w *watched) {
+		w.push(true, led("a", "host-1"))
+		w.script.Push(sources.Change{Scope: "b", Relists: true, Synced: true, Alive: []string{"b"}})
+		w.scrape().wants(t, samples{"source_up": 1, "primitives": 1})
+		w.pass(10 * time.Second)
+		got := w.scrape()
+		got.wants(t, samples{"source_up": 0, "primitives": none, "problem_rows needs a person": none, "source_transitions_total": none, "has_leader a": 1})
+		if lag := got["watch_lag_seconds"]; lag < 11 || lag > 13 {
+			t.Errorf("b has been silent for %v s", lag)
+		}
+	})
+}
+
+// TestCountersOfRowsThatAreGoneAreBounded replaces a row with a new one forty times.
+func TestCountersOfRowsThatAreGoneAreBounded(t *testing.T) {
+	t.Parallel()
+	watch(t, "name~.", func(o *Options) { o.Series = 7 }, func(w *watched) {
+		for i := range 40 {
+			w.push(true, led(fmt.Sprint("n", i), "host-1"))
+			w.scrape().wants(t, samples{fmt.Sprint("has_leader n", i): 1})
+		}
+		w.collector.mu.Lock()
+		defer w.collector.mu.Unlock()
+		if n := len(w.collector.byRow); n > 2*7+1 {
+			t.Errorf("%d rows have counters", n)
+		}
+	})
+}
+
+func TestACollectorThatDoesNotLookForTenSecondsDoesNotLive(t *testing.T) {
+	t.Parallel()
+	watch(t, "name~.", nil, func(w *watched) {
+		w.pass(time.Minute)
+		hangs := New(Options{Hub: w.hub}) // as one whose Run does
+		defer hangs.news.Close()
+		hangs.look()
+		w.pass(hung - every)
+		if err := hangs.Alive(); err != nil {
+			t.Errorf("after %v: %v", hung-every, err)
+		}
+		w.pass(2 * every)
+		if err := hangs.Alive(); err == nil {
+			t.Error("it hangs, and says that it lives")
+		}
+		if err := w.collector.Alive(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestNeitherOwnersNorDataNorNamesThatAreNotSelectedAreShown(t *testing.T) {
 	t.Parallel()
 	hostile := "app:\x1b[31m\n\"x\"\\\xff\u202e" + strings.Repeat("y", 5000)

@@ -13,8 +13,8 @@ type sourceFacts struct {
 	labels   []string
 	asked    bool      // it has answered, or did not within its time
 	alive    time.Time // of the scope that has been silent for longest; zero: none answered
-	live     bool
-	whole    bool // its sums are known
+	live     bool      // all scopes are
+	whole    bool      // its sums are known
 	kinds    map[sources.Kind]int
 	severity [verdict.Warn + 1]int
 	faults   map[[2]string]int
@@ -33,7 +33,7 @@ func (c *Collector) sourceSamples(list []sample, st *sources.State, now time.Tim
 	for i := range st.Scopes {
 		scope := &st.Scopes[i]
 		if f := facts[scope.Source]; f != nil {
-			f.whole = f.whole && scope.Health == sources.HealthLive && scope.Whole()
+			f.whole = f.whole && scope.Whole()
 			if f.alive.IsZero() || scope.Alive.Before(f.alive) {
 				f.alive = scope.Alive
 			}
