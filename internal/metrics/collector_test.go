@@ -170,6 +170,25 @@ func TestWhatTheServerSaysLaterOfASilenceCounts(t *testing.T) {
 	})
 }
 
+// TestASilentServerExcusesItsOwners has a leader that renews twice a second, and a server that is silent for some seconds.
+func TestASilentServerExcusesItsOwners(t *testing.T) {
+	t.Parallel()
+	watch(t, "name~.", nil, func(w *watched) {
+		for n := range 20 {
+			w.push(n == 0, led("a", "host-1"))
+			w.pass(every / 2)
+		}
+		w.script.Silence(true)
+		w.pass(every)
+		w.scrape().wants(t, samples{"has_leader a": 1, "missed_renewals a": 0})
+		w.script.Silence(false)
+		w.pass(2 * every)
+		if got := w.scrape()["missed_renewals a"]; got < 2 {
+			t.Errorf("its server answers: %v renewals are missed", got)
+		}
+	})
+}
+
 func TestASumHasNoSampleUntilTheListingIsComplete(t *testing.T) {
 	t.Parallel()
 	watch(t, "name~.", nil, func(w *watched) {
