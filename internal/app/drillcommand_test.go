@@ -145,13 +145,13 @@ func TestTheLengthsOfADrillContainWhatAnotherClientSees(t *testing.T) {
 			t.Parallel()
 			on := drillStages()[backend](t)
 			stop := observeOwners(t, on.owner)
-			d := drills(t, on.url, "--write", "--yes", "--rounds", "3", "--lease", "1s").result(exitOK)
+			d := drills(t, on.url, "--write", "--yes", "--rounds", "4", "--lease", "1s").result(exitOK)
 			seen := stop()
-			if len(d.Rounds) != 3 || d.Early != nil || d.Figures[0].Length != "own_ms" || d.Figures[0].Count != 3 {
+			if len(d.Rounds) != 4 || d.Early != nil || d.Figures[0].Length != "own_ms" || d.Figures[0].Count != 4 {
 				t.Fatalf("%+v", d)
 			}
 			i := 0
-			for _, r := range d.Rounds {
+			for _, r := range d.Rounds[:3] { // the next leader of the last one resigns at once, perhaps before it is seen
 				for ; seen[i].who == "" || !seen[i].from.After(r.ActedAfter); i++ { // the next owner
 					if i+1 == len(seen) {
 						t.Fatalf("the next owner of %+v was not seen: %+v", r, seen)
