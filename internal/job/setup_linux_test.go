@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -47,7 +48,8 @@ type order struct {
 	Grace         time.Duration
 	Fence         uint64
 	Folder        string
-	Times         int // how often; 0: once
+	Link          string // the address of a server to connect to, with job.Options.KeepLinks; "": none
+	Times         int    // how often; 0: once
 }
 
 // outcome is what Run returned, as text.
@@ -154,6 +156,13 @@ func beRunner(text string) int {
 	lines, results := os.NewFile(3, "lines"), os.NewFile(4, "results")
 	unix.CloseOnExec(3)
 	unix.CloseOnExec(4)
+	if o.Link != "" {
+		link, err := net.Dial("tcp", o.Link)
+		if err != nil {
+			panic(err)
+		}
+		defer link.Close()
+	}
 	for range max(1, o.Times) {
 		l := &lease{first: o.First, trust: o.Trust, window: o.Window, renewed: make(chan struct{})}
 		l.ctx, l.end = context.WithCancelCause(context.Background())
@@ -162,7 +171,7 @@ func beRunner(text string) int {
 		r, err := job.Run(context.Background(), l, job.Options{
 			Args: o.Args, Env: slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, runnerVariable) }),
 			Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-			Name: "nightly", Owner: "tester", Fence: o.Fence, Grace: o.Grace, Folder: o.Folder,
+			Name: "nightly", Owner: "tester", Fence: o.Fence, Grace: o.Grace, Folder: o.Folder, KeepLinks: o.Link != "",
 			Say: func(s string) { fmt.Fprintln(os.Stderr, "coordtop:", s) },
 		})
 		said := outcome{Code: r.Code, Stopped: r.Stopped, Left: r.Left}

@@ -3,6 +3,8 @@ package job_test
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,6 +78,39 @@ func TestAllOfTheCommandEndsWhenWeAreKilled(t *testing.T) {
 	awaitDead(t, append(pids, dog)...)
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the deadline file is left: %v", err)
+	}
+}
+
+func TestTheServerSeesTheEndOfAKilledRunOnlyWhenTheCommandIsDead(t *testing.T) {
+	t.Parallel()
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	r := begin(t, func(o *order, _ *exec.Cmd) { o.Link = server.Addr().String() }, "sh", "-c", family)
+	link, err := server.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer link.Close()
+	pids, dog := r.members(), r.watchdog()
+	kill(t, syscall.SIGSTOP, dog)
+	r.signal(syscall.SIGKILL)
+	<-r.over
+	seen := func(within time.Duration) error {
+		if err := link.SetReadDeadline(time.Now().Add(within)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := link.Read(make([]byte, 1))
+		return err
+	}
+	if err := seen(50 * time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("before the command was ended, the server sees %v", err)
+	}
+	kill(t, syscall.SIGCONT, dog)
+	if err := seen(longEnough); !errors.Is(err, io.EOF) || slices.ContainsFunc(pids, alive) {
+		t.Errorf("the server sees %v, while of %v some may be alive", err, pids)
 	}
 }
 
