@@ -70,7 +70,7 @@ func (p *program) muting(ctx context.Context, at place, unacknowledged bool) hea
 	}
 	list, err := operate.NewMutes(log).List()
 	if err = errors.Join(err, unshared); err != nil {
-		fmt.Fprintf(p.env.Stderr, "coordtop: %v: what is muted there counts\n", err)
+		fmt.Fprintf(p.env.Stderr, "coordtop: %v: what is muted there is not known, and counts as a problem\n", err)
 	}
 	return headless.Muting{Mutes: list, Unacknowledged: unacknowledged}
 }
