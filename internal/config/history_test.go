@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -37,9 +38,12 @@ func TestWhatIsRecordedIsConfigured(t *testing.T) {
 		"{url: 'postgres://u:p@h/d'}":                 "holds a password",
 		"{direct: 'postgres://u@h/d'}":                "write its history.url too",
 		"{url: 'postgres://u@h/d', group: A-b}":       "must be small letters",
+		"{url: 'postgres://u@h/d', group: all}":       "must not be here, all or servers",
 		"{url: 'postgres://u@h/d', password_env: ''}": "is empty",
+		"{size: 2GB}\nteam: EU west":                  "team: must be here, all, servers, or the history.group",
+		"{size: 2GB}\nteam: eu":                       "team: is about the store of a team",
 	} {
-		if _, err := written(t, "history: "+text+"\n"); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), ":3:") {
+		if _, err := written(t, "history: "+text+"\n"); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), fmt.Sprintf(":%d:", 3+strings.Count(text, "\n"))) {
 			t.Errorf("%s: %v, want %q and the line", text, err, says)
 		}
 	}

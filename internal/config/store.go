@@ -36,8 +36,22 @@ func (v *validator) history(h History) History {
 			v.wrong("history."+key, "is for the store of a team: write its history.url too")
 		}
 	}
-	if h.Group != "" && !groupName().MatchString(h.Group) {
+	switch {
+	case h.Group == "here" || h.Group == "all" || h.Group == "servers":
+		v.wrong("history.group", "must not be here, all or servers, which --from has for something else")
+	case h.Group != "" && !groupName().MatchString(h.Group):
 		v.wrong("history.group", "must be small letters, digits and _, a letter first")
 	}
 	return h
+}
+
+// team checks whose view is shown. The words that are no groups are those of --from.
+func (v *validator) team(name string, h History) {
+	switch {
+	case name == "" || name == "here" || name == "servers":
+	case !groupName().MatchString(name):
+		v.wrong("team", "must be here, all, servers, or the history.group of recorders: small letters, digits and _")
+	case h.URL == "":
+		v.wrong("team", "is about the store of a team: write history.url too, or take here, the recorder of this machine")
+	}
 }

@@ -61,6 +61,7 @@ func (v *validator) config(f *file) Config {
 	}
 	v.thresholds(&f.Thresholds)
 	c.History = v.history(f.History)
+	v.team(f.Team, f.History)
 	return c
 }
 
