@@ -2,11 +2,14 @@ package objective_test
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"coordtop/internal/history"
 	"coordtop/internal/objective"
 	"coordtop/sources"
 )
@@ -52,4 +55,38 @@ func TestObjectivesAreEvaluatedOnlyWhileSomebodyAsks(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// unread is a recording that cannot be read.
+type unread struct {
+	history.Reader
+	err error
+}
+
+func (u unread) Totals(context.Context, history.Span) ([]history.Total, error) { return nil, u.err }
+
+// TestThereAreNoResultsWhileTheRecordingCannotBeRead also has recordings in which nothing is: then memory counts.
+func TestThereAreNoResultsWhileTheRecordingCannotBeRead(t *testing.T) {
+	t.Parallel()
+	o, err := objective.Parse("*", "99 % led over 1h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cause, want := range map[error]int{errors.New("disk failure"): 0, fs.ErrNotExist: 1, history.ErrNothing: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			k := objective.NewKeeper([]objective.Objective{o}, unread{err: cause}, func() *sources.State { return &sources.State{} })
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error)
+			go func() { done <- k.Run(ctx) }() // received below
+			k.Results()
+			synctest.Wait()
+			if got := len(k.Results()); got != want {
+				t.Errorf("%v: %d results, want %d", cause, got, want)
+			}
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }

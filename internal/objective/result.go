@@ -62,7 +62,7 @@ type Vacancy struct {
 func vacancyOf(s lane.Sum, length time.Duration) Vacancy {
 	vacant := s.Vacant()
 	vacant.Max = min(vacant.Max, length)
-	return Vacancy{vacant, s.Unseen + s.Unread}
+	return Vacancy{vacant, s.Unseen}
 }
 
 // Verdict returns whether the objective is kept.
