@@ -29,10 +29,11 @@ type script struct {
 	until  time.Time // the end of trust in what it holds
 	asked  []action.Request
 	closed int
+	err    io.Writer // of Keep
 }
 
 func newScript() *script {
-	return &script{instead: map[action.Verb]action.Run{}, wake: make(chan struct{}, 1)}
+	return &script{instead: map[action.Verb]action.Run{}, wake: make(chan struct{}, 1), err: &bytes.Buffer{}}
 }
 
 func (s *script) Describe(context.Context, action.Request) (action.Effect, error) {
@@ -124,7 +125,7 @@ func setup(t *testing.T, op *script) *rig {
 		defer writer.Close()
 		r.err <- foreground.Keep(ctx, foreground.Options{
 			Operator: op, View: hub, Row: row,
-			Lines: r.lines, Out: writer, Err: &bytes.Buffer{},
+			Lines: r.lines, Out: writer, Err: op.err,
 		}, action.Request{Verb: action.Campaign, Data: []byte("hello")})
 	}()
 	t.Cleanup(func() {
@@ -157,6 +158,28 @@ func (r *rig) ends(want error) {
 	if err := <-r.err; !errors.Is(err, want) {
 		r.t.Errorf("it ended with %v, want %v", err, want)
 	}
+}
+
+func TestAReaderOfStandardErrorThatReadsNoMoreDelaysNoGrantAndNoEnd(t *testing.T) {
+	t.Parallel()
+	op := newScript()
+	op.instead[action.Campaign] = action.Run{Phase: action.Waiting, Text: "no answer yet"}
+	errs, writer := io.Pipe()
+	op.err = writer
+	r := setup(t, op)
+	defer errs.Close()
+	if _, err := errs.Read(make([]byte, 1)); err != nil { // of a sentence
+		t.Fatal(err)
+	}
+	op.change(func(st *action.Status) {
+		st.Runs[0].Phase = action.Seen
+		st.Holdings = []action.Holding{{Ref: sources.Ref{Source: "s", Name: "x"}, Owner: "#1"}}
+	})
+	r.says("acquired")
+	r.lines <- "resign"
+	r.says("resigning")
+	r.says("resigned")
+	r.ends(nil)
 }
 
 func TestEachLineIsAnsweredInItsOrder(t *testing.T) {

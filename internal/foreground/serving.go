@@ -104,7 +104,7 @@ func (k *keeper) notify(ctx context.Context, line string) error {
 	return k.say("notified", "")
 }
 
-// sayWithin is the longest time for which a slow reader of Out can delay giving up our lease.
+// sayWithin is the longest time for which a slow reader of Out can delay giving up our lease, or one of Err anything.
 const sayWithin = 200 * time.Millisecond
 
 // givingUp writes the line "resigning" before it gives the lease up, because somebody else may own it, and report that,

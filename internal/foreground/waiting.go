@@ -11,6 +11,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/headless"
 	"coordtop/sources"
 )
@@ -47,7 +48,7 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 		for _, h := range s.Holdings {
 			if h.Ref == k.Row.Ref && !h.Waiting {
 				if k.last = h; k.told != "" {
-					fmt.Fprintf(k.Err, "coordtop: it is ours after %s\n", format.Age(time.Since(began)))
+					k.inform("it is ours after " + format.Age(time.Since(began)))
 				}
 				return nil
 			} else if h.Ref == k.Row.Ref {
@@ -128,7 +129,14 @@ func (k *keeper) tell(run action.Run, own *action.Holding) {
 	if run.Text != "" {
 		k.said[text] = time.Now()
 	}
-	fmt.Fprintf(k.Err, "coordtop: %s\n", text)
+	k.inform(text)
+}
+
+// inform prints a sentence to Err. It waits a bounded time for a reader: the claim may be granted meanwhile.
+func (k *keeper) inform(text string) {
+	ctx, cancel := context.WithTimeout(context.Background(), sayWithin)
+	defer cancel()
+	_, _ = spawn.Within(ctx, 0, func() (int, error) { return fmt.Fprintf(k.Err, "coordtop: %s\n", text) })
 }
 
 // WaitingText describes for people the owners that a claim waits for. place is our place in the queue, 0 if it is not
