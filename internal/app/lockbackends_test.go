@@ -227,7 +227,7 @@ func TestTheScriptsOfHelpLockRun(t *testing.T) {
 	}
 }
 
-// TestAWaitThatIsOverLeavesNothingAtTheServer also on servers that do not notice that a client has hung up.
+// TestAWaitThatIsOverLeavesNothingAtTheServer holds also for servers that do not notice that a client has hung up.
 func TestAWaitThatIsOverLeavesNothingAtTheServer(t *testing.T) {
 	t.Parallel()
 	for name, start := range lockServers(t) {

@@ -17,15 +17,14 @@ import (
 )
 
 // roundsEnv names the variable with the number of rounds that TestWhateverDiesNoTwoCommandsRun plays on each backend.
-// The rounds take the faults in turn.
-// Without it two things happen.
+// The rounds take the faults in turn. Without the variable each backend has two rounds.
 const roundsEnv = "COORDTOP_TEST_LOCK_ROUNDS"
 
 // locked prints the ids of the command, its child and one that has left the group, and runs on. All of them have the file
 // lock.
 const locked = `exec 9>>%[1]s; flock -n 9 || echo overlap >>%[1]s.overlap; sleep 1000 & c=$!; setsid sleep 1000 & echo $$ $c $! in; wait`
 
-// chaosRound is the first owner, which something happens to, and the one that waits for its lock.
+// chaosRound has the first owner, to which something happens, and the one that waits for its lock.
 type chaosRound struct {
 	*kept
 	members []int // of its command
