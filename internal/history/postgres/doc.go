@@ -11,7 +11,7 @@
 //   - term, event: the same terms and events as rows, in a partition for each day by UTC. The terms of a few lanes are
 //     read from there: their blocks are many, and each has the terms of hundreds of lanes.
 //   - runs, primitives, terms, gaps, events, actions, unobserved: views with names and times that people read.
-//   - audit, note, acknowledgement, mute: what members write. The server sets "who" to the user of the session.
+//   - audit: what members do, note, acknowledge and mute. The server sets "who" to the user of the session.
 //   - store: the version of the schema, the incarnation, and the number of the present run.
 //
 // In a text a zero byte, and each byte that is not UTF-8, is written as \x and two digits, and a backslash as two.

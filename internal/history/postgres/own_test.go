@@ -178,14 +178,14 @@ func TestTheViewsTellWhatThePublicSees(t *testing.T) {
 	storetest.Write(t, w, b)
 	set := "set timezone = 'UTC'; set search_path = " + o.Schema + "; "
 	for text, want := range map[string]string{
-		"select name, kind, owner, fence, until - start from terms order by start":        `a\\b\x00\xff' mutex "a",{}\\ 9223372036854775808 00:00:10; a\\b\x00\xff' mutex b 0 `,
-		"select after_owner, next_owner, lasted, partly_unobserved from gaps":             `"a",{}\\ b 00:00:03 f`,
-		"select kind, detail, source from actions":                                        "action released leases",
-		"select host, pid, version, ended is null from runs":                              "here 1 v t",
-		"select start_known, until_known, cause from terms where owner = 'b'":             "seen  ",
-		"select kind from primitives":                                                     "mutex",
-		"select count(*) from unobserved":                                                 "0",
-		"insert into note(said, who, text) values('ann', 'somebody', 'hi') returning who": "postgres",
+		"select name, kind, owner, fence, until - start from terms order by start":                                           `a\\b\x00\xff' mutex "a",{}\\ 9223372036854775808 00:00:10; a\\b\x00\xff' mutex b 0 `,
+		"select after_owner, next_owner, lasted, partly_unobserved from gaps":                                                `"a",{}\\ b 00:00:03 f`,
+		"select kind, detail, source from actions":                                                                           "action released leases",
+		"select host, pid, version, ended is null from runs":                                                                 "here 1 v t",
+		"select start_known, until_known, cause from terms where owner = 'b'":                                                "seen  ",
+		"select kind from primitives":                                                                                        "mutex",
+		"select count(*) from unobserved":                                                                                    "0",
+		"insert into audit(said, who, source, action, outcome) values('ann', 'somebody', 's', 'note', 'done') returning who": "postgres",
 		"select bool_and(relname like '%_' || to_char(now(), 'YYYYMMDD')) from pg_inherits i join pg_class c on c.oid = inhrelid where relnamespace = '" + o.Schema + "'::regnamespace and relkind = 'r'": "t",
 	} {
 		if got := asked(t, o.Address, set+text); got != want {

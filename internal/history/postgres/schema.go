@@ -14,7 +14,7 @@ import (
 
 // The version of the schema, and the lowest version that can read our tables.
 const (
-	version = 2
+	version = 3
 	readers = 1
 )
 
@@ -28,7 +28,7 @@ var Dashboard string
 
 // steps brings a schema from version n to n+1.
 func steps() []string {
-	return []string{first, `alter table audit add column line text not null default '';`}
+	return []string{first, `alter table audit add column line text not null default '';`, `drop table note, acknowledgement, mute;`}
 }
 
 // versionOf reads the version of the schema; 0: there are no tables.
