@@ -76,7 +76,7 @@ func TestATeamSharesWhatCommandsDoAndWhatIsMuted(t *testing.T) {
 	}
 	log := operate.NewAuditLog(filepath.Join(ben.home, ".local", "state", "coordtop", auditName), operate.Actor{User: "ben", Host: "desk"})
 	shareAudit(t.Context(), log, place{team: &o})
-	err = operate.NewMutes(log).Add(t.Context(), mute.Mute{At: time.Now(), Until: time.Now().Add(time.Hour), Filter: "kind=mutex", Servers: map[string]string{"leases": "redis://" + server.Addr() + "/0"}})
+	err = operate.NewMutes(log).Add(t.Context(), mute.Mute{At: time.Now(), Until: time.Now().Add(time.Hour), Filter: "source=leases", Servers: map[string]string{"leases": "redis://" + server.Addr() + "/0"}})
 	if log.Close(); err != nil {
 		t.Fatal(err)
 	}
