@@ -2,9 +2,12 @@ package record
 
 import (
 	"context"
+	"coordtop/internal/ground/spawn"
 	"errors"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -185,4 +188,67 @@ func TestWhatTheSpoolDroppedIsAHoleOfTheStore(t *testing.T) {
 	if err != nil || len(want) == 0 || !storetest.Equal(events, want) {
 		t.Errorf("%d events, %v; want the %d outside the hole from %v to %v", len(events), err, len(want), got[0].To.Sub(noon), got[1].From.Sub(noon))
 	}
+}
+
+// noted is an Output that counts its writes and announces each.
+type noted struct {
+	Output
+	n    *atomic.Int64
+	wake chan struct{}
+}
+
+func (o noted) Write(b *history.Batch) error {
+	err := o.Output.Write(b)
+	o.n.Add(1)
+	spawn.Wake(o.wake)
+	return err
+}
+
+func TestTheStoreIsWrittenNoMoreOftenThanTheSpool(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		path, inputs, wake := filepath.Join(t.TempDir(), "spool.db"), sources.NewInputBuffer(0, 0), make(chan struct{}, 1)
+		hub := sources.NewHub(t.Context(), sources.HubOptions{Recorder: inputs})
+		defer hub.Close()
+		var spooled, stored atomic.Int64
+		ctx, stop := context.WithCancel(t.Context())
+		r := New(Options{Hub: hub, Inputs: inputs, Followed: true, Begin: func(ctx context.Context) (Output, error) {
+			now := hub.Now().Wall
+			w, err := sqlite.Begin(ctx, sqlite.Options{Path: path}, history.Run{Span: history.Span{From: now, To: now}})
+			return noted{w, &spooled, wake}, err
+		}})
+		spool := sqlite.NewReader(path)
+		defer closed(t, spool)
+		f := NewForwarder(ForwardOptions{From: spool, Wake: wake,
+			Begin: func(context.Context, history.Run) (Output, error) {
+				return noted{&disk{}, &stored, make(chan struct{}, 1)}, nil
+			},
+			Last: func(context.Context, []history.Run) (last time.Time, err error) { return last, nil },
+		})
+		var running sync.WaitGroup
+		running.Go(func() {
+			if err := r.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(2 * time.Second) // there is a spool
+		running.Go(func() {
+			if err := f.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(5 * time.Second)
+		before, was := spooled.Load(), stored.Load()
+		for range 30 { // as a source that is at rest
+			hub.AddEvent(sources.Event{Kind: sources.EventNote})
+			time.Sleep(time.Millisecond)
+			hub.AddEvent(sources.Event{Kind: sources.EventNote})
+			time.Sleep(time.Second)
+		}
+		if writes, copies := spooled.Load()-before, stored.Load()-was; was == 0 || copies < writes-2 || copies > writes+2 {
+			t.Errorf("%d writes of the spool were %d of the store, and %d at first", writes, copies, was)
+		}
+		stop()
+		running.Wait()
+	})
 }
