@@ -152,8 +152,8 @@ func (t *table) end(r *request, err error) {
 	if r.then != nil {
 		r.then()
 	}
+	close(r.done) // before ack, so that a refusal is not taken for a place in the queue
 	r.ack()
-	close(r.done)
 }
 
 // leaveLane removes r from its lane. If r was the first there, the next one becomes ready.
