@@ -67,6 +67,10 @@ func TestConfirmIsPacedHoweverOftenItIsCalled(t *testing.T) {
 					t.Errorf("%d renewals in a minute", got)
 				}
 				time.Sleep(3 * ttl)
+				for first = d.renewals.Load(); d.renewals.Load() == first; {
+					time.Sleep(10 * time.Millisecond)
+				}
+				time.Sleep(time.Second) // after each answer nothing is sent for a short time
 				synctest.Wait()
 				first = d.renewals.Load()
 				l.Confirm()
