@@ -33,7 +33,7 @@ type AuditEntry struct {
 	Runs    bool          // Process still runs, and there is no second line
 	Took    time.Duration // until the service's answer; 0: not known
 
-	Recording string // of a note: the file of the recording that it belongs to
+	Recording string // of a note: the recording that it belongs to; "": it came from the store of the team, or is in it
 }
 
 // NoteAction is the Action of a note.

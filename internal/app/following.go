@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coordtop/internal/action"
 	"coordtop/internal/app/relayed"
 	"coordtop/internal/config"
 	"coordtop/internal/ground/format"
@@ -272,10 +273,16 @@ func (st *settings) recorderPlace(c config.Config, name string) (place, error) {
 }
 
 // teamAudit is the audit in the store of a team.
-type teamAudit struct{ *postgres.Acts }
+type teamAudit struct {
+	*postgres.Acts
+	place string
+}
 
-// Put implements operate.Team.
+// Put implements operate.Team. A note for another recording is not shared.
 func (a teamAudit) Put(r operate.Record, who operate.Actor, line []byte) {
+	if r.Action == action.NoteAction && r.Recording != a.place {
+		return
+	}
 	a.Acts.Put(postgres.Act{Said: who.String(), Source: r.Source, Space: r.Space, Name: r.Name, Action: r.Action, Reason: r.Reason, Outcome: cmp.Or(r.Result, r.Stage), Line: string(line)})
 }
 
@@ -291,6 +298,6 @@ func (a teamAudit) Lines() (lines []operate.TeamLine) {
 // shareAudit shares an audit with the store of a team, if there are both. The caller must close log.
 func shareAudit(ctx context.Context, log *operate.AuditLog, at place) {
 	if log != nil && at.team != nil {
-		log.Share(teamAudit{postgres.ShareActs(ctx, *at.team)})
+		log.Share(teamAudit{postgres.ShareActs(ctx, *at.team), at.String()})
 	}
 }

@@ -30,7 +30,7 @@ func (r *recording) follow(ctx context.Context, log *operate.AuditLog, hub *sour
 	beside.run(ctx, func() error {
 		r.awaitListings(ctx, hub)
 		return log.Follow(ctx, since, func(a *action.AuditEntry, e *sources.Event) bool {
-			if e.Kind == sources.EventNote && a.Recording != r.place.String() {
+			if r.place.lacks(a) {
 				return false
 			}
 			if e.Kind == sources.EventAction {

@@ -182,7 +182,7 @@ func historyCommand(p *program) *cobra.Command {
 		Example: "coordtop history leases/app:leader:billing --since 6h\ncoordtop history leases --gaps -o json\ncoordtop history --file outage.coordtop",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			p.onlyReads.Store(true)
-			return p.ask(cmd.Context(), s, args, func(r pastReader, _ config.Config, span history.Span, refs []sources.Ref) error {
+			return p.ask(cmd.Context(), s, args, func(r pastReader, c config.Config, span history.Span, refs []sources.Ref) error {
 				lanes, err := r.Lanes(cmd.Context(), refs, span)
 				if err != nil {
 					return unread(err)
@@ -199,7 +199,7 @@ func historyCommand(p *program) *cobra.Command {
 					return unread(err)
 				}
 				if s.file == "" {
-					acts = append(acts, p.acted()...)
+					acts = append(acts, p.acted(cmd.Context(), p.settings.historyPlace(c))...)
 				}
 				options := headless.HistoryOptions{Format: o.format(), Gaps: gaps, Span: span, Past: s.until != "", Zone: time.Local, Acts: acts, Aliases: aliases}
 				return cmp.Or(headless.History(p.env.Stdout, lanes, options), printed(p.env.Stdout))
@@ -228,7 +228,7 @@ func reportCommand(p *program) *cobra.Command {
 			return p.ask(cmd.Context(), s, args, func(r pastReader, c config.Config, span history.Span, refs []sources.Ref) error {
 				text := reports.Report{Title: c.Title, Span: span, Zone: time.Local, Thresholds: c.Thresholds}
 				if s.file == "" { // an audit says nothing of what others recorded
-					text.Actions = p.acted()
+					text.Actions = p.acted(cmd.Context(), p.settings.historyPlace(c))
 				}
 				if err := text.Read(cmd.Context(), r, refs); err != nil {
 					return unread(err)
@@ -249,22 +249,20 @@ func reportCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// acted returns the actions and notes in the audit of this machine as events, also those that no coordtop has
-// recorded yet.
-func (p *program) acted() []sources.Event {
-	c, _ := p.settings.found() // without a config: the recording at the usual place
-	recording := p.settings.historyPlace(c).Path
-	list, err := p.auditLog().Entries()
-	if err != nil {
+// acted returns the actions and notes in the audit of this machine, and in that of a team at a place, as events, also
+// those that no coordtop has recorded yet.
+func (p *program) acted(ctx context.Context, at place) []sources.Event {
+	log, unshared := p.sharedAudit(ctx, at)
+	list, err := log.Entries()
+	if err = errors.Join(err, unshared); err != nil {
 		fmt.Fprintf(p.env.Stderr, "coordtop: the report has only the recorded actions: %v\n", err)
 	}
 	var events []sources.Event
 	for i := range list {
 		e, ok := list[i].Event()
-		if !ok || e.Kind == sources.EventNote && list[i].Recording != recording {
-			continue
+		if ok && !at.lacks(&list[i]) {
+			events = append(events, e)
 		}
-		events = append(events, e)
 	}
 	return events
 }

@@ -55,19 +55,26 @@ func (p *program) auditLog() *operate.AuditLog {
 	return operate.NewAuditLog(filepath.Join(dir, auditName), actor(p.env.Lookup))
 }
 
+// sharedAudit returns the audit of this run of the program, with that of a team at a place as it is now. The error says
+// why the latter cannot be read.
+func (p *program) sharedAudit(ctx context.Context, at place) (*operate.AuditLog, error) {
+	log := p.auditLog()
+	if log == nil || at.team == nil {
+		return log, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
+	defer cancel()
+	acts, err := postgres.ReadActs(ctx, *at.team)
+	log.Share(teamAudit{acts, at.String()})
+	if noRecording(err) {
+		err = nil
+	}
+	return log, err
+}
+
 // muting reads what is muted, also by others whose store is at a place. Where that cannot be read, all problems count.
 func (p *program) muting(ctx context.Context, at place, unacknowledged bool) headless.Muting {
-	log := p.auditLog()
-	var unshared error
-	if log != nil && at.team != nil {
-		ctx, cancel := context.WithTimeout(ctx, resumeWithin)
-		defer cancel()
-		acts, err := postgres.ReadActs(ctx, *at.team)
-		log.Share(teamAudit{acts})
-		if !noRecording(err) {
-			unshared = err
-		}
-	}
+	log, unshared := p.sharedAudit(ctx, at)
 	list, err := operate.NewMutes(log).List()
 	if err = errors.Join(err, unshared); err != nil {
 		fmt.Fprintf(p.env.Stderr, "coordtop: %v: what is muted there is not known, and counts as a problem\n", err)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"coordtop/internal/action"
 	"coordtop/internal/config"
 	"coordtop/internal/ground/spawn"
 	"coordtop/internal/history"
@@ -45,6 +46,11 @@ func (p place) String() string {
 		return p.team.Place()
 	}
 	return p.Path
+}
+
+// lacks reports that a is a note for another recording.
+func (p place) lacks(a *action.AuditEntry) bool {
+	return a.Action == action.NoteAction && a.Recording != "" && a.Recording != p.String()
 }
 
 // spoolName is the file beside the usual recording in which waits what the store of a team does not take.

@@ -9,11 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/action"
 	"coordtop/internal/config"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/history"
 	"coordtop/internal/history/postgres"
 	"coordtop/internal/localserver"
 	"coordtop/internal/mute"
 	"coordtop/internal/operate"
+	"coordtop/sources"
 )
 
 func TestThePasswordCommandOfTheStoreRunsRarely(t *testing.T) {
@@ -75,7 +79,13 @@ func TestATeamSharesWhatCommandsDoAndWhatIsMuted(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, ana.stderr)
 	}
 	log := operate.NewAuditLog(filepath.Join(ben.home, ".local", "state", "coordtop", auditName), operate.Actor{User: "ben", Host: "desk"})
-	shareAudit(t.Context(), log, place{team: &o})
+	elsewhere := postgres.Options{Address: strings.Replace(o.Address, "127.0.0.1", "localhost", 1)} // another way to the same store
+	shareAudit(t.Context(), log, place{team: &elsewhere})
+	for text, recording := range map[string]string{"deploy 7": elsewhere.Place(), "of another recording": "elsewhere"} {
+		if err := log.Write(t.Context(), operate.Record{ID: text, Stage: operate.Only, Action: action.NoteAction, Detail: text, About: time.Now(), Recording: recording}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	err = operate.NewMutes(log).Add(t.Context(), mute.Mute{At: time.Now(), Until: time.Now().Add(time.Hour), Filter: "source=leases", Servers: map[string]string{"leases": "redis://" + server.Addr() + "/0"}})
 	if log.Close(); err != nil {
 		t.Fatal(err)
@@ -83,6 +93,21 @@ func TestATeamSharesWhatCommandsDoAndWhatIsMuted(t *testing.T) {
 	for _, args := range [][]string{{"why", "--unacknowledged"}, {"get", "--fail-on", "any", "--unacknowledged"}, {"get", "--fail-on", "any", "--unacknowledged", "--from", "all"}} {
 		if code := ana.main(t.Context(), args...); code != exitOK {
 			t.Errorf("%v: exit code %d: %s%s", args, code, ana.stdout, ana.stderr)
+		}
+	}
+	if code := ana.main(t.Context(), "report"); code != exitOK || !strings.Contains(ana.stdout.String(), "deploy 7") || strings.Contains(ana.stdout.String(), "another recording") {
+		t.Errorf("the report lacks the note of another member: exit code %d: %s%s", code, ana.stdout, ana.stderr)
+	}
+	reader := postgres.NewReader(o)
+	defer reader.Close()
+	within, end := context.WithTimeout(t.Context(), 20*time.Second)
+	defer end()
+	for notes := []history.Event(nil); len(notes) == 0; _ = backoff.Sleep(within, 50*time.Millisecond) {
+		if notes, err = reader.Events(within, time.Now(), 10, 0, history.EventFilter{Kinds: []sources.EventKind{sources.EventNote}}); err != nil {
+			t.Fatalf("the recorder has not taken the note: %v", err)
+		}
+		if len(notes) > 1 || len(notes) == 1 && notes[0].Detail != "deploy 7" {
+			t.Errorf("recorded notes: %+v", notes)
 		}
 	}
 }

@@ -56,25 +56,27 @@ func (l *AuditLog) Entries() ([]action.AuditEntry, error) {
 		}
 	}
 	if l.team != nil {
-		list = append(list, l.shared(at)...)
+		list = l.shared(list, at)
 	}
 	slices.SortStableFunc(list, func(a, b action.AuditEntry) int { return a.At.Compare(b.At) })
 	return list, nil
 }
 
-// shared returns the actions of the Team, without those that the file has.
-func (l *AuditLog) shared(has map[string]int) (list []action.AuditEntry) {
+// shared adds the actions of the Team that list lacks. has are the indexes of list, by ID.
+func (l *AuditLog) shared(list []action.AuditEntry, has map[string]int) []action.AuditEntry {
 	at := map[string]int{}
 	for _, line := range l.team.Lines() {
 		var r Record
 		if json.Unmarshal([]byte(line.Line), &r) != nil || r.ID == "" || r.Stage == Torn {
 			continue // it is not of a coordtop
 		}
-		if _, known := has[r.ID]; known {
+		if i, known := has[r.ID]; known {
+			list[i].Recording = ""
 			continue
 		}
 		if _, known := at[r.ID]; !known {
 			e := r.entry()
+			e.Recording = ""
 			e.Who += ", in the store " + line.By
 			e.Ours = strings.HasPrefix(r.ID, l.run+"-")
 			at[r.ID], list = len(list), append(list, e)

@@ -269,7 +269,7 @@ func (r *Report) turns(b *strings.Builder) {
 func (r *Report) eventTable(b *strings.Builder) {
 	b.WriteString("\n## Actions, notes and what changed the clock or a server\n\n")
 	if len(r.events) == 0 {
-		b.WriteString("None is recorded. Actions and notes are those of the coordtops that run as the user who recorded, on the same machine: what others did is not known.\n")
+		b.WriteString("None is recorded. Actions and notes are those of the coordtops that run as the user who recorded, on the same machine, or that share the store of a team: what others did is not known.\n")
 	} else {
 		b.WriteString("| at | what | where | detail |\n|---|---|---|---|\n")
 	}
