@@ -79,6 +79,9 @@ func (l *listening) open(ctx context.Context) (err error) {
 	if l.address != "" {
 		l.port, err = endpoint.Listen(ctx, l.address)
 	}
+	if errors.Is(err, endpoint.ErrAddress) {
+		return usageError{err}
+	}
 	return err
 }
 
@@ -108,7 +111,11 @@ func (l *listening) serve(ctx context.Context, p *program, hub *sources.Hub, on 
 	beside.run(ctx, func() error { return collector.Run(ctx) })
 	beside.run(ctx, func() error { return keeper.Run(ctx) })
 	beside.run(ctx, func() error { return endpoint.Run(ctx, l.port, endpoint.Options{Of: collector, Logger: p.logger()}) })
-	fmt.Fprintf(p.env.Stderr, "coordtop: serving http://%s/metrics\n", l.port.Addr())
+	open := ""
+	if a, ok := l.port.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
+		open = " to whoever can connect: there is no login"
+	}
+	fmt.Fprintf(p.env.Stderr, "coordtop: serving http://%s/metrics%s\n", l.port.Addr(), open)
 }
 
 // guarded returns a context that ends with ctx and with the first panic under it, so that the terminal is restored

@@ -324,4 +324,14 @@ func TestMetricsAreServedByWhoRecords(t *testing.T) {
 	if code := w.main(t.Context(), "watch", "--listen", strings.TrimPrefix(urls[1], "http://"), server.URL()); code != 1 || !strings.Contains(w.stderr.String(), "another program does: choose another port") {
 		t.Errorf("a port that is taken: exit code %d: %s", code, w.stderr)
 	}
+	if code := w.main(t.Context(), "watch", "--listen", "::", server.URL()); code != exitUsage {
+		t.Errorf("no address: exit code %d: %s", code, w.stderr)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan int, 1)
+	go func() { done <- w.main(ctx, "watch", "--listen", "0.0.0.0:0", server.URL()) }() // received below
+	w.stderr.await(t, func(s string) bool { return strings.Contains(s, "to whoever can connect: there is no login") })
+	cancel()
+	<-done
 }

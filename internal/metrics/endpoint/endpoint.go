@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,8 +15,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"golang.org/x/net/netutil"
 
+	"coordtop/internal/ground/failure"
 	"coordtop/internal/ground/spawn"
 )
 
@@ -42,15 +43,18 @@ type Source interface {
 	Ready() (string, error)
 }
 
+// ErrAddress reports an address that is not written as one.
+var ErrAddress = errors.New("no address")
+
 // Listen opens a port. An address is HOST:PORT, or only PORT or :PORT for the loopback interface: other machines can
-// connect only if HOST says so.
+// connect only if HOST says so. The error of one that is not written so wraps ErrAddress.
 func Listen(ctx context.Context, address string) (net.Listener, error) {
 	if !strings.Contains(address, ":") {
 		address = ":" + address
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port == "" {
-		return nil, fmt.Errorf("--listen takes HOST:PORT or PORT, such as 127.0.0.1:9595, not %q", address)
+		return nil, failure.With(fmt.Errorf("--listen takes HOST:PORT or PORT, such as 127.0.0.1:9595, not %q", address), ErrAddress)
 	}
 	if host == "" {
 		host = "127.0.0.1"
@@ -71,6 +75,7 @@ func Run(ctx context.Context, l net.Listener, o Options) error {
 	server := &http.Server{
 		Handler: o.handler(), ReadTimeout: readWithin, WriteTimeout: writeWithin, IdleTimeout: idleWithin,
 		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
+		ConnState: (&connections{active: map[net.Conn]bool{}}).changed,
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -84,11 +89,47 @@ func Run(ctx context.Context, l net.Listener, o Options) error {
 			_ = server.Close()
 		}
 	})
-	err := server.Serve(netutil.LimitListener(l, maxConnections))
+	err := server.Serve(l)
 	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving metrics on %s: %w", l.Addr(), err)
 	}
 	return nil
+}
+
+// connections bounds the number of open connections: a new one closes the one that has asked for nothing for longest,
+// or else the oldest, so that clients which only keep connections open keep nobody out.
+type connections struct {
+	mu     sync.Mutex
+	list   []net.Conn // the oldest first
+	active map[net.Conn]bool
+}
+
+// changed is a hook of http.Server.
+func (c *connections) changed(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := slices.Index(c.list, conn)
+	switch {
+	case state == http.StateClosed || state == http.StateHijacked:
+		c.remove(at)
+	case state == http.StateNew:
+		if len(c.list) == maxConnections {
+			oldest := max(slices.IndexFunc(c.list, func(conn net.Conn) bool { return !c.active[conn] }), 0)
+			_ = c.list[oldest].Close() // its client may be gone
+			c.remove(oldest)
+		}
+		c.list = append(c.list, conn)
+	case at >= 0: // else it was closed
+		c.active[conn] = state == http.StateActive
+	}
+}
+
+// remove removes a connection; -1: none.
+func (c *connections) remove(at int) {
+	if at >= 0 {
+		delete(c.active, c.list[at])
+		c.list = slices.Delete(c.list, at, at+1)
+	}
 }
 
 // handler returns the handler of all paths.

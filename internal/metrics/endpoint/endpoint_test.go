@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -198,6 +199,41 @@ func TestOnlyAnAddressThatSaysSoIsOpenToOthers(t *testing.T) {
 	for _, text := range []string{"x", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "1:2:3", "http://localhost:9595"} {
 		if _, err := Listen(t.Context(), text); err == nil || !strings.Contains(err.Error(), "listen") {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestConnectionsThatAskForNothingKeepNobodyOut has as many of them as may be open. Their own time-outs would close all
+// at once.
+func TestConnectionsThatAskForNothingKeepNobodyOut(t *testing.T) {
+	t.Parallel()
+	const request = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+	for _, begun := range []string{"", request[:8], request} {
+		address := serving(t, &source{value: "v"})
+		var list []net.Conn
+		for range maxConnections {
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			if _, err = io.WriteString(conn, begun); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, conn)
+		}
+		if status, text := ask(t, address, request); status != 200 {
+			t.Errorf("after connections that sent %q: %d %q", begun, status, text)
+		}
+		last := list[len(list)-1]
+		if _, err := io.WriteString(last, request[len(begun)%len(request):]); err != nil {
+			t.Error(err)
+		}
+		if r, err := http.ReadResponse(bufio.NewReader(last), nil); err != nil || r.StatusCode != 200 {
+			t.Errorf("the last one of those that sent %q: %v", begun, err)
+		}
+		if _, err := io.Copy(io.Discard, list[0]); err != nil && !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("the first one of those that sent %q: %v", begun, err)
 		}
 	}
 }
