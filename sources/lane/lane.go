@@ -155,7 +155,8 @@ func (l *Lane) GapAfter(i int, now time.Time) (g Gap) {
 
 // gapAfter returns the gap after a term that has an end.
 func (l *Lane) gapAfter(i int, s Span, dark []Dark) Gap {
-	g := gapBetween(&l.Terms[i], l.next(i), s, dark)
+	next := l.next(i)
+	g := gapBetween(l.Terms[i].End, next.Start, next.Every, s, dark)
 	if g.Before = &l.Terms[i]; i+1 < len(l.Terms) {
 		g.After = &l.Terms[i+1]
 	}
@@ -183,10 +184,10 @@ func dropOver(dark []Dark, at time.Time) []Dark {
 	return dark
 }
 
-// gapBetween measures the gap between two terms, as far as it lies in a span. If next has no start, it has not begun
-// yet.
-func gapBetween(before, next *Term, s Span, dark []Dark) Gap {
-	g := Gap{Start: before.End, End: next.Start}
+// gapBetween measures the gap between the end of a term and the start of the next, as far as it lies in a span. If the
+// start is zero, the next has not begun yet. every is the longest pause between two looks.
+func gapBetween(end, start Stamp, every time.Duration, s Span, dark []Dark) Gap {
+	g := Gap{Start: end, End: start}
 	from, until, latest, vague := g.Start.At, g.End.Earliest(), g.End.At, false
 	switch g.End.How {
 	case Bound, Claimed:
@@ -200,7 +201,7 @@ func gapBetween(before, next *Term, s Span, dark []Dark) Gap {
 	if g.Start.How == Bound { // the end was not seen: it is free from the next look without an owner
 		from, seen = endOfDark(dark, from, latest), false
 	}
-	longest := Interval{Max: max(0, Earlier(latest, s.To).Sub(Later(g.Start.Earliest(), s.From))), Every: next.Every}
+	longest := Interval{Max: max(0, Earlier(latest, s.To).Sub(Later(g.Start.Earliest(), s.From))), Every: every}
 	g.Unbroken, g.Sum = longest, longest
 	to := Earlier(until, s.To)
 	for begin, end := range Observed(Later(from, s.From), to, dark) {
@@ -287,7 +288,8 @@ func (l *Lane) tally(s Span) Sum {
 		t.Add(&l.Terms[i])
 	}
 	if n := len(l.Terms); last == n && n > 0 {
-		t.gap(l.next(n - 1))
+		next := l.next(n - 1)
+		t.gap(bound{next.Start, next.Every})
 	} else if from := s.To; n == 0 {
 		if !l.Nobody.At.IsZero() { // else its owners are not known
 			from = Later(t.span.From, l.Nobody.At)
@@ -302,26 +304,34 @@ func (l *Lane) tally(s Span) Sum {
 type Tally struct {
 	from   time.Time // the beginning of the span; what is before the start of the record is not observed
 	span   Span      // the recorded part
-	dark   []Dark
-	before Term // the last term; zero before the first term, or if the gap after it is included already
-	some   bool // a term was added
+	all    []Dark    // unobserved
+	dark   []Dark    // the same, as far as it matters for the next term
+	some   bool      // a term was added
+	first  bound     // the start of the first
+	before bound     // the end of the last; zero if the gap after it is included already
 	sum    Sum
+}
+
+// bound is the beginning or the end of a gap, and the longest pause between two looks of the term beside it.
+type bound struct {
+	Stamp
+	every time.Duration
 }
 
 // NewTally returns an empty Tally of a span. since is the start of the record. dark has the stretches that were not
 // observed, oldest first.
 func NewTally(s Span, since time.Time, dark []Dark) Tally {
-	return Tally{from: s.From, span: Span{From: Later(s.From, since), To: s.To}, dark: dark}
+	return Tally{from: s.From, span: Span{From: Later(s.From, since), To: s.To}, all: dark, dark: dark}
 }
 
 // Add adds the next term.
 func (t *Tally) Add(x *Term) {
 	if !t.some {
 		t.vacant(t.span.From, Earlier(x.Start.Earliest(), t.span.To), Earlier(x.Start.At, t.span.To), x.Every)
-		t.some = true
+		t.first, t.some = bound{x.Start, x.Every}, true
 	}
-	t.gap(x)
-	t.dark, t.before = dropOver(t.dark, x.Start.At), *x
+	t.gap(bound{x.Start, x.Every})
+	t.dark, t.before = dropOver(t.dark, x.Start.At), bound{x.End, x.Every}
 	from, to, sum := Later(x.Start.At, t.span.From), t.span.To, &t.sum
 	if x.Start.Happened() && !x.Start.At.Before(t.span.From) && x.Start.At.Before(to) {
 		sum.Changes++
@@ -341,10 +351,22 @@ func (t *Tally) Add(x *Term) {
 	}
 }
 
+// Precede adds the term before all that were added. It had ended when the span began.
+func (t *Tally) Precede(x *Term) {
+	if !t.some {
+		t.Add(x)
+		return
+	}
+	opening := Tally{span: t.span, dark: dropOver(t.all, x.Start.At), before: bound{x.End, x.Every}}
+	opening.gap(t.first)
+	t.sum.Before = Interval{}
+	t.sum = t.sum.Plus(opening.sum)
+}
+
 // Sum returns the sum, including the gap after the last term, for which the pause between looks is that of the last
 // term. It leaves out Unseen, Unread and Absent.
 func (t *Tally) Sum() Sum {
-	if t.gap(&Term{Every: t.before.Every}); !t.some {
+	if t.gap(bound{every: t.before.every}); !t.some {
 		t.vacant(t.span.From, t.span.To, t.span.To, 0)
 	}
 	return t.sum
@@ -359,13 +381,13 @@ func (t *Tally) vacant(from, to, latest time.Time, every time.Duration) {
 	}
 }
 
-// gap adds the gap before a term, see Lane.next.
-func (t *Tally) gap(next *Term) {
-	if t.before.End.How == Unknown {
+// gap adds the gap before the start of a term, see Lane.next.
+func (t *Tally) gap(next bound) {
+	if t.before.How == Unknown {
 		return
 	}
-	g := gapBetween(&t.before, next, t.span, t.dark)
-	t.before = Term{}
+	g := gapBetween(t.before.Stamp, next.Stamp, next.every, t.span, t.dark)
+	t.before = bound{}
 	if g.Sum.Max == 0 {
 		return
 	}

@@ -24,7 +24,7 @@ type EventFact struct {
 func (e *Encoder) Terms(dst []byte, list []TermFact) []byte {
 	e.begin()
 	e.Write(dst)
-	e.termFacts(list)
+	facts(&e.codec, list, termAfter, packTermFact)
 	return e.Rest()
 }
 
@@ -39,8 +39,25 @@ func (e *Encoder) Events(dst []byte, list []EventFact, terms []TermFact) []byte 
 
 // Terms decodes the bytes of Encoder.Terms. It needs no Keyframe, and ends the group that was being read.
 func (d *Decoder) Terms(b []byte) ([]TermFact, error) {
+	list := make([]TermFact, 0, len(b)/16) // some more than there are
+	err := d.EachTerm(b, func(f *TermFact) { list = append(list, *f) })
+	return list, err
+}
+
+// EachTerm calls f with each term that Terms would return, and with those before a damaged one. f must not keep the
+// pointer.
+func (d *Decoder) EachTerm(b []byte, f func(*TermFact)) error {
 	d.alone(b)
-	return d.termFacts(nil), d.end()
+	var before, t TermFact
+	for range d.Count(0) {
+		was := termAfter(&before)
+		if pack.Item(&d.Stream, &t, &was, &d.codec, packTermFact); d.Err() != nil {
+			break
+		}
+		before = t
+		f(&t)
+	}
+	return d.end()
 }
 
 // Events decodes the bytes of Encoder.Events, see Terms.
@@ -79,15 +96,13 @@ func facts[T any](c *codec, list []T, expected func(before *T) T, item func(c *c
 	return list
 }
 
-// termFacts writes or reads terms. It expects each term to begin when the one before ended.
-func (c *codec) termFacts(list []TermFact) []TermFact {
-	return facts(c, list, func(before *TermFact) TermFact {
-		next := *before
-		if next.End.How != sources.Unknown {
-			next.Start = next.End
-		}
-		return next
-	}, packTermFact)
+// termAfter returns the expected next term: it begins when the one before ended.
+func termAfter(before *TermFact) TermFact {
+	next := *before
+	if next.End.How != sources.Unknown {
+		next.Start = next.End
+	}
+	return next
 }
 
 func packTermFact(c *codec, f *pack.Fields, v, was *TermFact) {

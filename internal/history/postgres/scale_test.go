@@ -26,7 +26,7 @@ import (
 // The store that is measured has a month of primitives that have a million terms a day.
 const (
 	scaleLanes  = 50_000
-	scaleWindow = 12 * m // the time after which the Writer makes blocks at this pace
+	scaleWindow = 3 * m // the time after which the Writer makes blocks at this pace
 )
 
 // scaleDays is the length of the recording; COORDTOP_BENCH_DAYS=30 is the size that `coordtop help team` names.

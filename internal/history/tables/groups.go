@@ -112,7 +112,10 @@ func (t *Tx) packed(b []byte) []byte {
 const largest = 256 << 20
 
 // unpacked decompresses b; nil after an error. All its calls share a decoder.
-func (s *Statements) unpacked(b []byte) (raw []byte) {
+func (s *Statements) unpacked(b []byte) (raw []byte) { return s.unpackedInto(nil, b) }
+
+// unpackedInto appends b, decompressed, to dst; see unpacked.
+func (s *Statements) unpackedInto(dst, b []byte) (raw []byte) {
 	if s.Err != nil {
 		return nil
 	}
@@ -122,7 +125,7 @@ func (s *Statements) unpacked(b []byte) (raw []byte) {
 			panic("tables: the options of zstd: " + err.Error())
 		}
 	}
-	if raw, s.Err = s.decoder.DecodeAll(b, nil); s.Err != nil {
+	if raw, s.Err = s.decoder.DecodeAll(b, dst); s.Err != nil {
 		s.Err = Damage("a compressed part")
 	}
 	return raw

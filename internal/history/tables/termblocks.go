@@ -25,6 +25,7 @@ type search struct {
 type foundLane struct {
 	*listed
 	terms []sources.Term
+	*tallied
 }
 
 // find returns the index of a term, or the index at which to insert it. It is nearly always the last.
@@ -47,11 +48,7 @@ func (l *foundLane) remove(t *sources.Term) {
 // terms returns the terms of each lane that touch a window, by lane and in the order of their starts. If only one can
 // own the lane at a time, the first is the last term that began before the window, even if it had ended by then.
 func (q *Query) terms(ctx context.Context, lanes []listed, window period, dark *darkness) map[int64][]sources.Term {
-	s := &search{Query: q, window: window, dark: dark, lanes: make(map[uint64]*foundLane, len(lanes)), first: endless}
-	for i := range lanes {
-		id := uint64(lanes[i].id)
-		s.lanes[id], s.first, s.last = &foundLane{listed: &lanes[i]}, min(s.first, id), max(s.last, id)
-	}
+	s := q.search(lanes, window, dark)
 	if q.Rows != nil {
 		for i := range lanes {
 			if q.Over(ctx) {
@@ -60,7 +57,6 @@ func (q *Query) terms(ctx context.Context, lanes []listed, window period, dark *
 			q.Rows.Terms(ctx, q, TermRows{Lane: lanes[i].id, Many: lanes[i].kind == sources.KindSemaphore, From: window.from, To: window.to + int64(lateness)}, s.take)
 		}
 	}
-	s.since = endless
 	if q.Index != nil && len(lanes) <= mostIndexed {
 		s.since = q.Index.Since
 		s.indexed(ctx, lanes)
@@ -70,6 +66,16 @@ func (q *Query) terms(ctx context.Context, lanes []listed, window period, dark *
 		s.going(ctx)
 	}
 	return s.sorted(ctx)
+}
+
+// search returns a search that has found nothing yet.
+func (q *Query) search(lanes []listed, window period, dark *darkness) *search {
+	s := &search{Query: q, window: window, dark: dark, lanes: make(map[uint64]*foundLane, len(lanes)), first: endless, since: endless}
+	for i := range lanes {
+		id := uint64(lanes[i].id)
+		s.lanes[id], s.first, s.last = &foundLane{listed: &lanes[i]}, min(s.first, id), max(s.last, id)
+	}
+	return s
 }
 
 // lateness is the longest time after a window until which a term that began in it may first be seen, if the lane was
@@ -97,21 +103,31 @@ func (s *search) indexed(ctx context.Context, lanes []listed) {
 	}
 }
 
-// take adds a term that touches the window or, if only one can own its lane at a time, one that began before the
-// window.
-func (s *search) take(f *tape.TermFact) {
+// begun returns the lane of a term that began before the end of the window, and sets the end that the term has; nil if it
+// did not, or the search is not for its lane.
+func (s *search) begun(f *tape.TermFact) *foundLane {
 	l := s.lanes[f.Lane]
 	if l == nil || f.Start.Earliest().UnixNano() >= s.window.to {
-		return
+		return nil
 	}
 	if f.End.How == sources.Unknown {
 		ended, known := s.dark.runs[int64(f.Run)]
 		switch {
 		case !known: // its run was left out of a copy
-			return
+			return nil
 		case ended != endless: // its end was not seen
 			f.End = sources.Stamp{At: time.Unix(0, ended), How: sources.Bound}
 		}
+	}
+	return l
+}
+
+// take adds a term that touches the window or, if only one can own its lane at a time, one that began before the
+// window.
+func (s *search) take(f *tape.TermFact) {
+	l := s.begun(f)
+	if l == nil {
+		return
 	}
 	if l.kind == sources.KindSemaphore && f.End.How != sources.Unknown && f.End.At.UnixNano() < s.window.from {
 		l.remove(&f.Term) // an earlier entry of it had no end

@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"time"
 
 	"coordtop/internal/history"
@@ -23,7 +22,7 @@ func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []histor
 			if q.Over(ctx) {
 				break
 			}
-			if l.since >= window.to || l.gone != 0 && l.gone <= window.from {
+			if !l.recordedIn(window) {
 				continue
 			}
 			total := history.Total{Ref: l.ref, Kind: l.kind, Sum: sums[i]}
@@ -33,6 +32,26 @@ func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []histor
 		return q.Err
 	})
 	return totals, err
+}
+
+// Recorded returns the primitives that are recorded in span.
+func (r *Reader) Recorded(ctx context.Context, span history.Span) (refs []sources.Ref, err error) {
+	err = r.Ask(ctx, func(q *Query) error {
+		a := &everything{}
+		q.listed(ctx, a, allPlaced)
+		for i := range a.lanes {
+			if l := &a.lanes[i]; l.recordedIn(periodOf(span)) {
+				refs = append(refs, l.ref)
+			}
+		}
+		return q.Err
+	})
+	return refs, err
+}
+
+// recordedIn reports whether the lane was recorded at some time in a window.
+func (l *listed) recordedIn(window period) bool {
+	return l.since < window.to && (l.gone == 0 || l.gone > window.from)
 }
 
 // everything holds lanes without their terms.
@@ -125,28 +144,6 @@ func (a *everything) unseen(l *listed, window period) time.Duration {
 	return sum
 }
 
-// summedTerms is about the number of terms held at once.
-const summedTerms = 500_000
-
-// sum sums up the terms of a window for each of the lanes, which are in the order of their numbers. It reads about
-// summedTerms terms at a time.
-func (q *Query) sum(ctx context.Context, window period, all *everything) (sums []lane.Sum) {
-	terms := 0
-	if q.Blocks {
-		q.Each(ctx, "select cast(coalesce(sum(terms), 0) as bigint) from block where start < ? and until >= ?", []any{window.to, window.from}, []any{&terms}, func() {})
-	}
-	for some := range slices.Chunk(all.lanes, max(len(all.lanes)/(terms/summedTerms+1), 1)) {
-		found := q.terms(ctx, some, window, all.dark)
-		for i := range some {
-			if q.Over(ctx) {
-				return nil
-			}
-			sums = append(sums, all.sum(&some[i], found[some[i].id], window))
-		}
-	}
-	return sums
-}
-
 // sum sums up the terms of a lane in a window.
 func (a *everything) sum(l *listed, terms []sources.Term, window period) (sum lane.Sum) {
 	if l.kind == sources.KindSemaphore {
@@ -157,9 +154,14 @@ func (a *everything) sum(l *listed, terms []sources.Term, window period) (sum la
 		}
 		return sum
 	}
-	tally := lane.NewTally(lane.Span{From: time.Unix(0, window.from), To: time.Unix(0, window.to)}, time.Unix(0, l.since), a.unobserved(l))
+	tally := a.tally(l, window)
 	for i := range terms {
 		tally.Add(&terms[i])
 	}
 	return tally.Sum()
+}
+
+// tally returns the empty Tally of a lane.
+func (a *everything) tally(l *listed, window period) lane.Tally {
+	return lane.NewTally(lane.Span{From: time.Unix(0, window.from), To: time.Unix(0, window.to)}, time.Unix(0, l.since), a.unobserved(l))
 }
