@@ -126,22 +126,19 @@ func (p *program) ask(
 }
 
 // named returns the recorded primitives that names select.
-func named(ctx context.Context, r history.Reader, span history.Span, names []string) ([]sources.Ref, error) {
+func named(ctx context.Context, r pastReader, span history.Span, names []string) ([]sources.Ref, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	totals, err := r.Totals(ctx, span)
+	all, err := r.Recorded(ctx, span)
 	if err != nil {
 		return nil, unread(err)
-	}
-	var all, refs []sources.Ref
-	for _, t := range totals {
-		all = append(all, t.Ref)
 	}
 	aliases, err := history.Aliases(ctx, r, all)
 	if err != nil {
 		return nil, unread(err)
 	}
+	var refs []sources.Ref
 	var known []string
 	for _, ref := range all {
 		known = append(known, ref.Source+"/"+ref.Name, ref.Source, ref.Name, ref.FullName())

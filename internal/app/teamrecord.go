@@ -256,16 +256,15 @@ func recorderStatus(ctx context.Context, p *program, args []string, o recordOpti
 		if err != nil {
 			return err
 		}
-		totals, err := r.Totals(ctx, span)
+		refs, err := r.Recorded(ctx, span)
 		if err != nil {
 			return unread(err)
 		}
-		for i := range totals {
-			if name := totals[i].Ref.Source; !slices.Contains(s.Sources, name) {
-				s.Sources = append(s.Sources, name)
-			}
+		for _, ref := range refs {
+			s.Sources = append(s.Sources, ref.Source)
 		}
 		slices.Sort(s.Sources)
+		s.Sources = slices.Compact(s.Sources)
 		for _, run := range runs {
 			if hole := (headless.Hole{From: sources.Later(s.Last, span.From), To: sources.Earlier(run.From, span.To)}); !s.Last.IsZero() && hole.From.Before(hole.To) {
 				s.Holes = append(s.Holes, hole)

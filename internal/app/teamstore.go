@@ -22,6 +22,9 @@ import (
 type pastReader interface {
 	history.Reader
 	history.Log
+
+	// Recorded returns the primitives that are recorded in span, which costs far less than their Totals.
+	Recorded(ctx context.Context, span history.Span) ([]sources.Ref, error)
 	Close() error
 }
 
