@@ -118,7 +118,7 @@ func connect(ctx context.Context, o Options) (*Conn, error) {
 	conn, err := pgconn.ConnectConfig(context.WithValue(ctx, connectMark{}, true), config)
 	if err != nil {
 		s.close()
-		return nil, Because(ctx, "connecting", connecting(err))
+		return nil, Connecting(ctx, err)
 	}
 	s.enter(phaseConnected)
 	return &Conn{conn: conn, socket: s, note: note}, nil

@@ -66,6 +66,11 @@ func connecting(err error) error {
 	return err
 }
 
+// Connecting returns the error of an attempt to connect with the library as one line without the user, see Because.
+func Connecting(ctx context.Context, err error) error {
+	return Because(ctx, "connecting", connecting(err))
+}
+
 // Because wraps an error with what was being done. If ctx has ended, the text names only that, because the library's
 // error is a consequence.
 func Because(ctx context.Context, doing string, err error) error {

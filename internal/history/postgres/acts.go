@@ -133,7 +133,7 @@ func (a *Acts) exchange(ctx context.Context, wanted bool) error {
 		}
 		if err != nil {
 			rollback(conn)
-			return explained(a.o, err)
+			return Explained(a.o, err)
 		}
 		a.mu.Lock()
 		a.unsent = slices.Clone(a.unsent[len(unsent):])
@@ -159,5 +159,5 @@ func (a *Acts) exchange(ctx context.Context, wanted bool) error {
 	a.mu.Lock()
 	a.list = list[max(len(list)-mostActs, 0):]
 	a.mu.Unlock()
-	return explained(a.o, err)
+	return Explained(a.o, err)
 }

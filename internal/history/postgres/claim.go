@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"coordtop/internal/ground/pgwire"
 	"coordtop/internal/history"
 	"coordtop/internal/history/tables"
 )
@@ -46,7 +47,7 @@ func Fence(ctx context.Context, o Options) (run int64, note string, err error) {
 			return s.Err
 		})
 	}
-	return run, w.note, errors.Join(explained(o, err), w.shut())
+	return run, w.note, errors.Join(Explained(o, err), w.shut())
 }
 
 // presentRun is the run whose number is in the row of the store.
@@ -70,6 +71,7 @@ func (w *Writer) decide(t *tables.Statements) (id int64) {
 		[]any{&p.host, &p.pid, &p.lock, &p.over, &age}, func() { p.begun = true })
 	p.age = time.Duration(age) * time.Microsecond
 	if t.Err == nil {
+		p.host = pgwire.Line(p.host)
 		t.Err = w.o.may(&p)
 	}
 	if c := w.o.Claim; t.Err == nil && c != nil && p.id < c.Seen {

@@ -79,7 +79,7 @@ func (o Options) open(ctx context.Context, change func(*pgconn.Config)) (*pgconn
 	defer cancel()
 	conn, err := pgconn.ConnectConfig(ctx, parsed)
 	if err != nil {
-		return nil, explained(o, err)
+		return nil, Explained(o, pgwire.Connecting(ctx, err))
 	}
 	return conn, nil
 }
@@ -123,7 +123,7 @@ const others = "its tables or rows are not as coordtop makes them: restore them,
 // Codes of the server that have a sentence of their own.
 var sentences = map[string]string{
 	"28P01": "the password is wrong: set history.password_env to a variable that has it",
-	"28000": "this user may not log in: see coordtop help team",
+	"28000": "this user may not log in: change pg_hba.conf or the user, see coordtop help team",
 	"3D000": "this database does not exist: create it, or change history.url",
 	"3F000": "there is no recording of coordtop: start coordtop record once as the role that owns the schema, see coordtop help team",
 	"42P01": "there is no recording of coordtop: start coordtop record once as the role that owns the schema, see coordtop help team",
@@ -133,13 +133,14 @@ var sentences = map[string]string{
 	"42703": others,
 	"42804": others,
 	"42883": others,
+	"53300": "it has no connection left: raise max_connections, or let history.url lead through a pooler",
 	"53100": "the disk of the server is full: make room there",
 	"55P03": "somebody else has locked its tables for long: look for long transactions in pg_stat_activity",
 	"57014": "the server was too slow, and ended the statement",
 }
 
-// explained adds the place to an error, and translates those of the server to sentences and sentinels.
-func explained(o Options, err error) error {
+// Explained adds the place to an error, and translates those of the server to sentences and sentinels.
+func Explained(o Options, err error) error {
 	if err == nil || errors.Is(err, history.ErrNewer) || errors.Is(err, history.ErrSuperseded) || errors.Is(err, history.ErrSetBack) || errors.Is(err, history.ErrBusy) || errors.Is(err, history.ErrNothing) {
 		return err
 	}
@@ -152,15 +153,17 @@ func explained(o Options, err error) error {
 	}
 	said, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
-		if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok { // it names the user and the address
-			lines := strings.Split(strings.TrimSpace(connect.Unwrap().Error()), "\n") // one for each address
-			err = failure.With(errors.New("cannot connect: "+pgwire.Line(lines[len(lines)-1])), err)
+		if pgconn.Timeout(err) && !errors.Is(err, context.Canceled) {
+			err = failure.With(errors.New("no answer in time"), err)
 		}
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	text, known := sentences[said.Code]
 	if !known {
 		return fmt.Errorf("%s: %w", doing, &pgwire.Reply{PgError: said})
+	}
+	if said.Code == "28000" || said.Code == "42501" { // the rule, or what is denied
+		text += " (" + pgwire.Line(said.Message) + ")"
 	}
 	sentence := errors.New(doing + ": " + text)
 	switch said.Code {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"coordtop/internal/ground/failure"
 	"coordtop/internal/history"
 	"coordtop/internal/history/tables"
 )
@@ -81,7 +82,7 @@ func (r *Reader) ask(ctx context.Context, f func(*tables.Query) error) error {
 	for {
 		conn, kept, err := r.acquire(ctx)
 		if err != nil {
-			return errors.Join(ctx.Err(), err)
+			return failure.With(err, ctx.Err())
 		}
 		row, err := r.o.begin(ctx, conn, reading, "select version, readers, exists(select 1 from run where id = (select run from store) and ended is null and wrote > clock_timestamp() - "+
 			fmt.Sprintf("interval '%d seconds'), (select coalesce(min(right(c.relname, 8)), '') from pg_inherits join pg_class c on c.oid = inhrelid where inhparent = to_regclass('term')) from %s.store", int(alive.Seconds()), r.o.Name()))
@@ -94,10 +95,7 @@ func (r *Reader) ask(ctx context.Context, f func(*tables.Query) error) error {
 		}
 		rollback(conn)
 		r.give(conn)
-		if err != nil && ctx.Err() != nil {
-			return errors.Join(ctx.Err(), err)
-		}
-		return explained(r.o, err)
+		return failure.With(Explained(r.o, err), ctx.Err())
 	}
 }
 

@@ -1,12 +1,14 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"os"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"coordtop/internal/history"
 	"coordtop/internal/history/storetest"
@@ -59,5 +61,20 @@ func TestTheRolesOfTheHelpMayDoWhatItSays(t *testing.T) {
 		if !errors.Is(err, syscall.EACCES) || !strings.Contains(err.Error(), "see coordtop help team") {
 			t.Errorf("%s records: %v", role, err)
 		}
+	}
+	for url, want := range map[string]string{
+		server.URLFor("coordtop_member", "", "postgres"): `may not log in: change pg_hba.conf or the user, see coordtop help team (role "coordtop_member" is not permitted`,
+		server.URLFor("ann", "", "missing"):              "this database does not exist",
+		"postgres://127.0.0.1:1/x":                       "connect: connection refused",
+	} {
+		if _, err := NewReader(Options{Address: url}).Runs(t.Context()); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	late, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	_, err = NewReader(as("ann")).Runs(late)
+	if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("in no time: %v", err)
 	}
 }

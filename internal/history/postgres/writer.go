@@ -50,7 +50,7 @@ func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 		err = w.own()
 	}
 	if err != nil {
-		return nil, errors.Join(explained(o, err), w.shut())
+		return nil, errors.Join(Explained(o, err), w.shut())
 	}
 	return w, nil
 }
@@ -92,7 +92,7 @@ func (w *Writer) transact(f func(tables.Database) error) (err error) {
 		w.days = nil
 		rollback(w.conn)
 	}
-	return explained(w.o, err)
+	return Explained(w.o, err)
 }
 
 // present checks the row that the fence of a transaction returned.

@@ -96,6 +96,9 @@ func (f *Forwarder) Run(ctx context.Context) error {
 		case errors.Is(err, history.ErrDropped):
 			f.say("a part of what waited for the store was dropped before the store took it")
 			_ = backoff.Sleep(ctx, pause.Next())
+		case errors.Is(err, history.ErrSetBack):
+			f.say("the store was restored from an older copy: what it lacks is copied again, as far as it waits on this machine")
+			_ = backoff.Sleep(ctx, takeOver)
 		case err != nil && !errors.Is(err, history.ErrNothing):
 			f.say(fmt.Sprintf("the store takes nothing, what is recorded waits on this machine: %v", err))
 			_ = backoff.Sleep(ctx, pause.Next())
@@ -131,6 +134,9 @@ func (f *Forwarder) await(ctx context.Context) {
 // next copies the first run that has something that the store lacks, to its end.
 func (f *Forwarder) next(ctx context.Context) (copied bool, err error) {
 	runs, err := f.o.From.Runs(ctx)
+	if errors.Is(err, fs.ErrNotExist) { // it has not begun
+		return false, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("reading the spool: %w", err)
 	}
