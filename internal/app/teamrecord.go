@@ -10,8 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"coordtop/coord"
 	"coordtop/internal/config"
 	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/pgwire"
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
 	"coordtop/internal/history/election"
@@ -113,8 +115,9 @@ func (t *team) standBy(ctx context.Context, c config.Config) error {
 
 // waiting returns a sentence about why this process does not record.
 func (t *team) waiting() string {
-	if text := t.elector.Trouble(); text != "" {
-		if !t.direct {
+	if err := t.elector.Trouble(); err != nil {
+		text := postgres.Explained(*t.place.team, err).Error()
+		if _, replied := errors.AsType[*pgwire.Reply](err); !t.direct && !replied && errors.Is(err, coord.ErrRefused) { // a pooler
 			text += " (history.direct is for the address of the server itself)"
 		}
 		return "cannot stand by as a recorder, and tries again: " + text

@@ -37,12 +37,17 @@ func TestARecorderWaitsForAStoreThatIsAwayAndRecordsOnceItIsThere(t *testing.T) 
 	m := g.member("postgres")
 	g.start(m)
 	m.errs.await(t, func(text string) bool {
-		return strings.Contains(text, "cannot stand by as a recorder, and tries again: ")
+		return strings.Contains(text, "cannot stand by as a recorder, and tries again: the store postgres://")
 	})
 	if err := g.server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	g.recorder(0)
+	for _, wrong := range []string{"history.direct", "no such file"} { // neither a pooler nor the spool was the reason
+		if text := m.errs.String(); strings.Contains(text, wrong) {
+			t.Errorf("it says %q", text)
+		}
+	}
 }
 
 func TestASpoolIsCopiedOnlyFromTheLastRunOnWhateverTheClocksSay(t *testing.T) {

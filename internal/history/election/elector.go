@@ -33,7 +33,7 @@ const (
 	lookEvery = time.Second
 	lease     = 8 * time.Second
 	beginning = 30 * time.Second // the most that a recorder may take from the lock to its first write
-	deference = 4 * time.Second  // after the end of the session of a recorder that stands by
+	deference = 4 * time.Second  // after the end of the session of a recorder that stands by, and after the server was away
 	retry     = 10 * time.Second // after a refusal
 	answer    = 5 * time.Second  // bounds a statement
 )
@@ -49,6 +49,8 @@ type Elector struct {
 	free      atomic.Bool                     // the lease has expired, and the lock cannot be freed
 	run       atomic.Int64                    // that this process writes; 0: none
 	refused   atomic.Int64                    // Inputs that the store has refused since they were counted there
+	away      atomic.Pointer[func()]          // ends the session that stands; nil: none has stood
+	stands    atomic.Int64                    // the instant from which on it may stand, in Unix nanoseconds; 0: the server does not answer
 	wake      chan struct{}
 }
 
@@ -79,6 +81,10 @@ func (e *Elector) Run(ctx context.Context) error {
 // campaign stands for election until ctx ends. After a refusal it tries again, because a right may have been granted.
 func (e *Elector) campaign(ctx context.Context) {
 	for ctx.Err() == nil {
+		if at := e.stands.Load(); e.run.Load() == 0 && (at == 0 || time.Now().UnixNano() < at) {
+			_ = backoff.Sleep(ctx, lookEvery/10) // the loop checks ctx
+			continue
+		}
 		password, err := e.o.password(ctx)
 		if err == nil {
 			err = e.stand(ctx, password)
@@ -90,7 +96,7 @@ func (e *Elector) campaign(ctx context.Context) {
 		case !errors.Is(err, errSessionEnded):
 			e.refusal.set(e.o.Logger, err)
 			_ = backoff.Sleep(ctx, retry) // the loop checks ctx
-		case e.run.Load() == 0: // the present recorder comes first, because only it knows what happened meanwhile
+		case e.run.Load() == 0: // the server may be away, which watch has not noticed yet
 			_ = backoff.Sleep(ctx, deference)
 		}
 	}
@@ -114,6 +120,8 @@ func (e *Elector) stand(ctx context.Context, password string) error {
 	}
 	standing, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	away := func() { end(errSessionEnded) }
+	e.away.Store(&away)
 	c := coord.NewCandidate(d, coord.SessionOptions{Description: e.o.Name, Log: e.o.Logger, Retry: coord.Backoff{Max: 2 * time.Second}, OnState: func(s coord.StateChange) {
 		if s.State == coord.StateEnded && !errors.Is(s.Err, coord.ErrRefused) {
 			end(errSessionEnded)
@@ -138,29 +146,25 @@ func (e *Elector) stand(ctx context.Context, password string) error {
 }
 
 // trouble is the reason why something does not work; nil: it works.
-type trouble struct{ atomic.Pointer[string] }
+type trouble struct{ atomic.Pointer[error] }
 
 // set keeps err as the reason, and logs it if it is another one than before. A nil err means that all works again.
 func (t *trouble) set(log *slog.Logger, err error) {
-	was, line := t.Load(), ""
-	if err != nil {
-		line = pgwire.Line(err.Error())
-	}
-	if line != "" && (was == nil || *was != line) {
+	if was := t.get(); err != nil && (was == nil || was.Error() != err.Error()) {
 		log.Warn("election of the recorder", "err", err)
 	}
-	t.Store(&line)
+	t.Store(&err)
 }
 
-func (t *trouble) text() string {
-	if text := t.Load(); text != nil {
-		return *text
+func (t *trouble) get() error {
+	if err := t.Load(); err != nil {
+		return *err
 	}
-	return ""
+	return nil
 }
 
-// Trouble returns the reason why this process cannot stand for election; "": it can.
-func (e *Elector) Trouble() string { return cmp.Or(e.refusal.text(), e.silence.text()) }
+// Trouble returns the reason why this process cannot stand for election; nil: it can.
+func (e *Elector) Trouble() error { return cmp.Or(e.refusal.get(), e.silence.get()) }
 
 // Present returns the present run and the queue as they were seen last; nil: they were not seen yet.
 func (e *Elector) Present() *Present { return e.present.Load() }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/pgwire"
 	"coordtop/internal/ground/spawn"
 	"coordtop/internal/history"
 	"coordtop/internal/history/postgres"
@@ -76,7 +77,7 @@ func (r *recorder) await(what string, is func(*Present) bool) *Present {
 			return p
 		}
 		if backoff.Sleep(ctx, 20*time.Millisecond) != nil {
-			r.t.Fatalf("%s: %+v, trouble %q", what, p, r.Trouble())
+			r.t.Fatalf("%s: %+v, trouble %v", what, p, r.Trouble())
 		}
 	}
 }
@@ -115,7 +116,28 @@ func TestARecorderThatDoesNotWriteIsReplaced(t *testing.T) {
 	first := stands(t, url, "first")
 	w := first.begin()
 	first.await("the row has the lock", func(p *Present) bool { return p.Lock != 0 })
+	root, err := pgconn.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close(context.WithoutCancel(t.Context()))
+	set := func(text string) {
+		t.Helper()
+		if _, err := root.Exec(t.Context(), text).ReadAll(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("alter role postgres set default_transaction_read_only = on")
 	second := stands(t, url, "second")
+	second.await("the second cannot write either", func(p *Present) bool { return second.Trouble() != nil })
+	if reply, is := errors.AsType[*pgwire.Reply](second.Trouble()); !is || reply.Code != "25006" || first.Lock() == 0 {
+		t.Fatalf("%v; the lock of the first: %d", second.Trouble(), first.Lock())
+	}
+	set("alter role postgres reset default_transaction_read_only")
+	if second.stop(); first.Lock() == 0 {
+		t.Fatal("the first was replaced by one that cannot write")
+	}
+	second = stands(t, url, "second")
 	if next := second.begin(); next.Run().ID != 2 {
 		t.Fatalf("run %d", next.Run().ID)
 	}
@@ -159,14 +181,22 @@ func TestTheRecorderComesFirstAfterARestart(t *testing.T) {
 	first := stands(t, server.URL(), "first")
 	w := first.begin()
 	second := stands(t, server.URL(), "second")
-	second.await("the second stands by", func(p *Present) bool { return len(p.Standby) == 1 })
-	if err := server.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	second.await("the first leads again", func(p *Present) bool { return p.Leader.Name == "first" && len(p.Standby) == 1 })
-	_ = write(w) // its connection has ended
-	if err := write(w); err != nil {
-		t.Fatal(err)
+	waits := func(p *Present) bool { return p.Leader.Name == "first" && len(p.Standby) == 1 }
+	for _, length := range []time.Duration{0, deference + time.Second} {
+		second.await("the first leads, the second stands by", waits)
+		server.Kill()
+		second.present.Store(nil)
+		_ = backoff.Sleep(t.Context(), length)
+		if err := server.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if p := second.await("somebody leads again", func(p *Present) bool { return p.Leader.Process != 0 }); p.Leader.Name != "first" {
+			t.Fatalf("after %v without the server: %+v", length, p)
+		}
+		_ = write(w) // its connection has ended
+		if err := write(w); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -177,12 +207,12 @@ func TestAPoolerIsNoSession(t *testing.T) {
 	r := stands(t, pooler.URL(), "first")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for r.Trouble() == "" {
+	for r.Trouble() == nil {
 		if backoff.Sleep(ctx, 20*time.Millisecond) != nil {
 			t.Fatal("it stands behind a pooler")
 		}
 	}
-	if text := r.Trouble(); !strings.Contains(text, "pooler") {
-		t.Error(text)
+	if err := r.Trouble(); !strings.Contains(err.Error(), "pooler") {
+		t.Error(err)
 	}
 }

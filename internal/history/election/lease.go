@@ -1,6 +1,7 @@
 package election
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,7 +70,7 @@ func look(ctx context.Context, conn *pgwire.Conn, schema string) (*Present, erro
 		return nil, err
 	}
 	for _, r := range runs {
-		p.Run, p.Host, p.PID, p.Began = number(r, 0), r.Text(1), int(number(r, 2)), time.UnixMicro(number(r, 3))
+		p.Run, p.Host, p.PID, p.Began = number(r, 0), pgwire.Line(r.Text(1)), int(number(r, 2)), time.UnixMicro(number(r, 3))
 		p.Wrote, p.Age, p.Ended, p.Lock = time.UnixMicro(number(r, 4)), micros(r, 5), r.Text(6) == "t", uint32(number(r, 7))
 		p.Ahead, p.Refused = [2]time.Duration{micros(r, 8), micros(r, 9)}, number(r, 10)
 		p.Measured = r[8] != nil
@@ -108,6 +109,7 @@ func (e *Elector) watch(ctx context.Context) {
 		}
 	}()
 	w := &watcher{Elector: e}
+	away := false
 	for pause := (backoff.Policy{Min: lookEvery, Max: 4 * lookEvery}).Start(); ctx.Err() == nil; {
 		var err error
 		if conn == nil {
@@ -123,10 +125,21 @@ func (e *Elector) watch(ctx context.Context) {
 		}
 		if e.silence.set(e.o.Logger, err); err != nil {
 			w.since = time.Time{} // nothing is known of the time without an answer
-			_ = pause.Wait(ctx)   // the loop checks ctx
+			away = true
+			e.stands.Store(0)
+			if end := e.away.Load(); end != nil && e.run.Load() == 0 {
+				(*end)()
+			}
+			_ = pause.Wait(ctx) // the loop checks ctx
 			continue
 		}
-		pause.Reset()
+		if pause.Reset(); e.stands.Load() == 0 {
+			at := time.Now()
+			if away { // only the recorder knows what happened meanwhile, so that it comes first
+				at = at.Add(deference)
+			}
+			e.stands.Store(at.UnixNano())
+		}
 		_ = backoff.Sleep(ctx, lookEvery)
 	}
 }
@@ -195,6 +208,9 @@ func (w *watcher) step(ctx context.Context, conn *pgwire.Conn) error {
 	if w.Lock() != 0 || p.Leader.Process == 0 || silent < after {
 		return nil
 	}
+	if err := w.writable(ctx, conn); err != nil {
+		return err
+	}
 	ended, err := w.end(ctx, conn, p.Leader.Process)
 	if err != nil {
 		return err
@@ -206,6 +222,23 @@ func (w *watcher) step(ctx context.Context, conn *pgwire.Conn) error {
 		spawn.Wake(w.wake)
 	}
 	return nil
+}
+
+// probed is the bytes that a recorder that stands by writes and takes back.
+const probed = 256 << 10
+
+// writable returns an error if the store takes no rows, for example because it is read-only or its disk is full. Another
+// recorder could write no more than the silent one then, and what waits in the spool of that one would be lost.
+func (e *Elector) writable(ctx context.Context, conn *pgwire.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	_, err := conn.Rows(ctx, "begin")
+	if err == nil {
+		_, err = conn.Rows(ctx, fmt.Sprintf("insert into %s.gop(run, seq, start, until, thin, body) values(0, 0, 0, 0, 0, convert_to(repeat('x', %d), 'UTF8'))", pgwire.Identifier(e.o.Schema), probed))
+		_, undone := conn.Rows(ctx, "rollback")
+		err = cmp.Or(err, undone)
+	}
+	return err
 }
 
 // end ends the session that owns the lock, if it still does. ended is false if our role may not end it.
