@@ -2,6 +2,7 @@ package sources
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,6 +16,15 @@ type Follower struct {
 	since time.Time // since when the State is old; zero: it is not
 	why   error
 }
+
+// ErrUnseen is wrapped by the error of each source of a State that a Follower publishes as old. It says nothing about the
+// server: the other process does not observe it, or what it sees cannot be read.
+var ErrUnseen = errors.New("nobody is seen to observe it")
+
+// unseen is an ErrUnseen with the text of the reason.
+type unseen struct{ error }
+
+func (unseen) Is(target error) bool { return target == ErrUnseen }
 
 // NewFollower returns a Follower without any Input. It uses only o.Events.
 func NewFollower(o HubOptions) *Follower {
@@ -94,7 +104,7 @@ func (s *State) doubted(since time.Time, why error) *State {
 		if c.Health != HealthConnecting {
 			c.Health = HealthStale
 		}
-		c.Err = cmp.Or(c.Err, why)
+		c.Err = cmp.Or[error](c.Err, unseen{why})
 	}
 	return old
 }

@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"fmt"
 	"testing"
 
+	"coordtop/sources"
 	"coordtop/ui/dialog"
 	"coordtop/ui/uitest"
 )
@@ -36,8 +38,23 @@ func TestTheHeaderSaysWhoSawWhatIsShownAndThatItIsOldOnAnyScreen(t *testing.T) {
 	text, old = "OLD: the recorder on host-7 is silent", true
 	d.pass(1)
 	d.shows(t, "OLD: the recorder on host-7 is silent")
+	d.showsNot(t, "live")
 	narrow.pass(1)
 	narrow.shows(t, "OLD: the recorder")
+}
+
+func TestTheSilenceOfARecorderIsNotThatOfItsSources(t *testing.T) {
+	t.Parallel()
+	a, b, _ := three()
+	st := uitest.State(noon(), a, b)
+	for i := range st.Sources {
+		st.Sources[i].Health, st.Sources[i].Err = sources.HealthStale, fmt.Errorf("%w: host-7 recorded until noon", sources.ErrUnseen)
+	}
+	d := drive(newTestFeed(st), Options{Width: 120, Height: 24, Seen: func() (string, bool) { return "OLD", true }})
+	d.shows(t, "all STALE")
+	d.showsNot(t, "down")
+	d.showsNot(t, "more about sources")
+	d.showsNot(t, "does not answer")
 }
 
 // lookingFeed is a Feed whose own look has other rows.

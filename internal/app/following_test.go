@@ -53,7 +53,10 @@ func TestCommandsShowWhatTheRecorderSeesAndAskNoServer(t *testing.T) {
 	run := func(args ...string) (code int, out, diag string) {
 		one := newWorld(t)
 		one.home = w.home
-		code = one.main(t.Context(), append(args, config...)...)
+		if args[0] != "--config" {
+			args = append(args, config...)
+		}
+		code = one.main(t.Context(), args...)
 		return code, one.stdout.String(), one.stderr.String()
 	}
 	if code, out, diag := run("get"); code != 0 || !strings.Contains(out, "host-1") || diag != "" {
@@ -98,13 +101,16 @@ func TestCommandsShowWhatTheRecorderSeesAndAskNoServer(t *testing.T) {
 	own("host-2")
 	watch.stdout.await(t, func(s string) bool { return strings.Contains(s, "owner_changed") && strings.Contains(s, "host-2") })
 	stop()
-	watch.stderr.await(t, func(s string) bool { return strings.Contains(s, "nobody records since then") })
+	watch.stderr.await(t, func(s string) bool { return strings.Contains(s, "nobody since then") })
 	cancel()
 	if code := <-done; code != 0 {
 		t.Errorf("watch: exit code %d", code)
 	}
 	if code, out, diag := run("get", "--fail-on", "stale"); code != 10 || !strings.Contains(out, "stale") || !strings.Contains(diag, "what is printed is old") {
 		t.Errorf("without the recorder: exit code %d, %s%s", code, out, diag)
+	}
+	if code, out, diag := run("why", "leases/app:leader:billing"); code != 10 || !strings.Contains(out, "coordtop record --status") || strings.Contains(out+diag, "leases did not") || strings.Contains(out, "coordtop doctor") {
+		t.Errorf("the end of the recorder is blamed on a server: exit code %d, %s%s", code, out, diag)
 	}
 	if code, out, diag := run("wait", "leases/app:leader:billing", "--for", "led", "--timeout", "1s"); code != 5 {
 		t.Errorf("wait without the recorder: exit code %d, %s%s", code, out, diag)

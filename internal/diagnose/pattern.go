@@ -8,6 +8,7 @@ type Pattern string
 // The patterns.
 const (
 	ServerSilent    Pattern = "server-silent"
+	RecorderSilent  Pattern = "recorder-silent"
 	ServerRestarted Pattern = "server-restarted"
 	ServerSlow      Pattern = "server-slow"
 	OwnerTogether   Pattern = "owner-gone"
@@ -36,7 +37,7 @@ const (
 
 // all lists the patterns in the order of the help.
 var all = []Pattern{
-	ServerSilent, ServerRestarted, ServerSlow, OwnerTogether, TwoOwners,
+	ServerSilent, RecorderSilent, ServerRestarted, ServerSlow, OwnerTogether, TwoOwners,
 	Ring, OwnUpgrade, LeaderGone, LeaderResigned, EndedByForce,
 	Deleted, NeverLed, LockGone, WaitsForIdle, WaitsForChain,
 	WaitsForHead, LongWait, Endless, RenewsLate, Flapping,

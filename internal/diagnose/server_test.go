@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,20 @@ func TestASilentServerSwallowsTheProblemsOfItsRows(t *testing.T) {
 	if found = Find(in); len(found) != 2 || found[1].Pattern != ServerSilent && found[0].Pattern != ServerSilent {
 		t.Errorf("a source that never answered is no reason to be calm: %+v", found)
 	}
+}
+
+func TestARecorderThatIsSilentIsOneCauseForAllSources(t *testing.T) {
+	t.Parallel()
+	st := state(led("a", "host-1:1"), lostOn("ydb", "c", "host-1:1", time.Minute, sources.CauseUnknown, seen))
+	for i := range st.Sources {
+		st.Sources[i].Health, st.Sources[i].Err = sources.HealthStale, fmt.Errorf("vm recorded until 3: %w", sources.ErrUnseen)
+		st.Scopes[i].Health, st.Scopes[i].Alive = sources.HealthStale, uitest.Noon().Add(-5*time.Second)
+	}
+	one := only(t, input(st))
+	if one.Pattern != RecorderSilent || one.Source != "" || one.Hidden != 1 {
+		t.Errorf("%+v", one)
+	}
+	has(t, one, "all that is shown is old", "vm recorded until 3", "2 rows are as of the last answer", "coordtop record --status")
 }
 
 func TestARowThatIsReadAnewIsNotExplained(t *testing.T) {

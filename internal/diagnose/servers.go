@@ -17,37 +17,51 @@ import (
 // silentServers finds the sources that do not answer. The problems that their rows had are counted, because
 // nobody knows whether they last.
 func (f *finder) silentServers() {
-	st := f.in.Judge.State
-	for i := range st.Sources {
-		s := &st.Sources[i]
-		if !f.silent(s) {
-			continue
+	var unseen []*sources.SourceStatus
+	for i := range f.in.Judge.State.Sources {
+		s := &f.in.Judge.State.Sources[i]
+		switch {
+		case !f.silent(s):
+		case errors.Is(s.Err, sources.ErrUnseen):
+			unseen = append(unseen, s)
+		default:
+			f.outage(Finding{Pattern: ServerSilent, Source: s.Name, Title: f.source(s.Name) + " does not answer",
+				Steps: []Step{{"check the server and the network to it", AtSources, command("doctor", s.Name)}}}, s)
 		}
-		one := Finding{Pattern: ServerSilent, Source: s.Name, Title: f.source(s.Name) + " does not answer"}
-		stale, alive := f.lastKnown(s)
-		since := sources.Stamp{At: alive, How: sources.Seen}
-		if alive.IsZero() {
-			since = sources.Stamp{At: f.in.Began, How: sources.AtLeast}
+	}
+	if len(unseen) > 0 {
+		f.outage(Finding{Pattern: RecorderSilent, Title: "all that is shown is old", Steps: []Step{
+			{"start coordtop record if it does not run", AtSources, command("record", "--status")},
+			{"ask the servers meanwhile, with --from servers", "", ""}}}, unseen...)
+	}
+}
+
+// outage adds a finding about silent sources, which have one cause.
+func (f *finder) outage(one Finding, silent ...*sources.SourceStatus) {
+	since, stale := sources.Stamp{At: f.in.Began, How: sources.AtLeast}, 0
+	for _, s := range silent {
+		n, alive := f.lastKnown(s)
+		if stale += n; !alive.IsZero() && (since.How == sources.AtLeast || alive.Before(since.At)) {
+			since = sources.Stamp{At: alive, How: sources.Seen}
 		}
-		if !since.At.IsZero() { // else it is grave at once
-			one.Since, one.Severity = since, verdict.Silence(f.in.Now.Sub(since.At), &st.Thresholds)
-		}
-		one.Reasons = []Reason{{outageText(s), Told}}
 		for _, c := range f.open() {
 			if c.row.Source == s.Name && c.verdict.Status == sources.StatusStale {
 				c.taken = true
 				one.Hidden++
 			}
 		}
-		if stale > 0 {
-			one.Effect = format.Count(stale) + have(stale, " row is", " rows are") + " as of the last answer; nobody knows who owns " + have(stale, "it", "them") + " now"
-			if one.Hidden > 0 {
-				one.Effect += "; " + format.Count(one.Hidden) + " of them had a problem then"
-			}
-		}
-		one.Steps = []Step{{"check the server and the network to it", AtSources, command("doctor", s.Name)}}
-		f.found = append(f.found, one)
 	}
+	if !since.At.IsZero() { // else it is grave at once
+		one.Since, one.Severity = since, verdict.Silence(f.in.Now.Sub(since.At), &f.in.Judge.State.Thresholds)
+	}
+	one.Reasons = []Reason{{outageText(silent[0]), Told}}
+	if stale > 0 {
+		one.Effect = format.Count(stale) + have(stale, " row is", " rows are") + " as of the last answer; nobody knows who owns " + have(stale, "it", "them") + " now"
+		if one.Hidden > 0 {
+			one.Effect += "; " + format.Count(one.Hidden) + " of them had a problem then"
+		}
+	}
+	f.found = append(f.found, one)
 }
 
 // silent reports whether a source does not answer: one that has only just been asked may answer yet.

@@ -202,13 +202,19 @@ func why(err error) error {
 }
 
 // missing reports the sources that are not wholly in s, and why: a line each, those without an answer
-// first. names are as for complete.
+// first; one line for those that nobody is seen to observe. names are as for complete.
 func missing(s *sources.State, names ...string) error {
 	var silent, late []error
+	unseen := false
 	for _, src := range s.Sources {
 		name := format.Clean(src.Name, maxText)
 		switch why, left := why(src.Err), leftOut(s, src); {
 		case complete(s, src, names...):
+		case errors.Is(src.Err, sources.ErrUnseen):
+			if !unseen {
+				silent = append(silent, fmt.Errorf("the recorder %w: %s", why, format.Clean(src.Err.Error(), 400)))
+			}
+			unseen = true
 		case src.Err != nil:
 			silent = append(silent, fmt.Errorf("%s %w: %s", name, why, format.Clean(src.Err.Error(), 400)))
 		case left.Partial == sources.Refused:

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -116,11 +117,12 @@ func textSources(s *sources.State, now time.Time) string {
 	return b.String()
 }
 
-// textSource writes a line for each server of a source that is silent, and for each of its warnings.
+// textSource writes a line for each server of a source that is silent, and for each of its warnings. A recorder that is
+// silent is said by who follows it.
 func textSource(b *strings.Builder, s *sources.State, src sources.SourceStatus, now time.Time) {
 	name := format.Clean(src.Name, maxText)
 	for _, c := range scopesOf(s, src.Name) {
-		if c.Health == sources.HealthStale && !c.Alive.IsZero() {
+		if c.Health == sources.HealthStale && !c.Alive.IsZero() && !errors.Is(src.Err, sources.ErrUnseen) {
 			fmt.Fprintf(b, "%s: STALE: its server last answered %s ago\n", name, format.Age(now.Sub(c.Alive)))
 		}
 		for _, w := range c.About.Warnings {

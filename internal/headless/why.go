@@ -84,7 +84,7 @@ func explain(out io.Writer, s *sources.State, now time.Time, calm string, last *
 func concerning(findings []diagnose.Finding, list []*sources.Row, names []string) []diagnose.Finding {
 	return slices.DeleteFunc(findings, func(f diagnose.Finding) bool {
 		if len(f.Rows) == 0 {
-			return !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name+"/", f.Source+"/") })
+			return f.Source != "" && !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name+"/", f.Source+"/") })
 		}
 		return !slices.ContainsFunc(f.Rows, func(r diagnose.Row) bool { return slices.Contains(list, r.Row) })
 	})

@@ -38,7 +38,7 @@ func drawHeader(sc *Scene, w, h int) []string {
 	right := w - format.Width(problems+muted) - len(clock) - 4
 	drawSeen(sc, l, right)
 	drawHoldings(sc, l, right)
-	if l.X < right {
+	if l.X < right && !sc.SeenOld {
 		drawHealth(sc, l, right)
 	}
 	l.To(right).Skip(1)
@@ -56,7 +56,7 @@ func drawSeen(sc *Scene, l *paint.Line, right int) {
 	switch {
 	case seen == "" || sc.Replay != nil:
 	case sc.SeenOld:
-		l.Put(sc.Theme.Notice, " "+seen+" ").Skip(1)
+		l.Put(sc.Theme.Notice, " "+sc.Theme.Cut(seen, l.Width-l.X-3)+" ").Skip(1)
 	case l.X+format.Width(seen) < right:
 		l.Put(sc.Theme.Dim, seen).Skip(1)
 	}
@@ -82,7 +82,7 @@ func problemsText(sc *Scene, w int) string {
 	if slices.ContainsFunc(sc.State.Sources, func(s sources.SourceStatus) bool { return s.Health == sources.HealthLive }) {
 		return "no problems"
 	}
-	return "nothing known yet"
+	return "nothing known " + paint.When(sc.SeenOld, "now") + paint.When(!sc.SeenOld, "yet")
 }
 
 // narrowest is the width from which on the header has words for the number of problems.

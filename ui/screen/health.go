@@ -171,12 +171,16 @@ func healthCounts(sc *Scene, l *paint.Line, all []sign, end int) {
 	l.Parts(tail...)
 }
 
-// SilentSources counts the sources that do not answer, and returns the worst severity among them.
+// SilentSources counts the sources that do not answer, and returns the worst severity among them and those that nobody
+// is seen to observe.
 func SilentSources(sc *Scene) (n int, worst verdict.Severity) {
 	worst = verdict.Well
 	for i := range sc.State.Sources {
-		if h := sourceHealth(sc, &sc.State.Sources[i]); h.loud {
-			n++
+		s := &sc.State.Sources[i]
+		if h := sourceHealth(sc, s); h.loud {
+			if !errors.Is(s.Err, sources.ErrUnseen) {
+				n++
+			}
 			worst = min(worst, h.sev)
 		}
 	}
@@ -193,12 +197,17 @@ type sourceTrouble struct {
 }
 
 // sourceTroubles lists the sources that do not answer, with the error and the next try, then the
-// warnings of sources.
+// warnings of sources. Those that nobody is seen to observe are one trouble.
 func sourceTroubles(sc *Scene) []sourceTrouble {
 	var all []sourceTrouble
+	unseen := slices.IndexFunc(sc.State.Sources, func(s sources.SourceStatus) bool { return errors.Is(s.Err, sources.ErrUnseen) })
 	for i := range sc.State.Sources {
 		s := &sc.State.Sources[i]
-		if h := sourceHealth(sc, s); h.loud {
+		h := sourceHealth(sc, s)
+		if i == unseen {
+			h.name = "all"
+		}
+		if h.loud && (i == unseen || !errors.Is(s.Err, sources.ErrUnseen)) {
 			all = append(all, sourceTrouble{h.name, h.text, why(s), retryText(sc, s), h.st})
 		}
 	}

@@ -275,6 +275,14 @@ type known struct {
 	err   error
 }
 
+// clock writes an instant, with the date if that may be another day.
+func clock(at time.Time) string {
+	if time.Since(at) < 12*time.Hour {
+		return at.Format(time.TimeOnly)
+	}
+	return at.Format(time.DateTime)
+}
+
 // judge publishes the status, and everything as old while the recorder is silent. It does not wait for the store.
 func (f *Follower) judge() {
 	k := &f.known
@@ -286,12 +294,12 @@ func (f *Follower) judge() {
 	case k.run.ID == 0:
 		s.Silent = "nothing was recorded yet"
 	case !k.run.Live && k.err == nil:
-		s.Silent = fmt.Sprintf("%s recorded until %s, and nobody records since then", k.run.Host, k.run.To.Format(time.TimeOnly))
+		s.Silent = fmt.Sprintf("%s recorded until %s, and nobody since then", k.run.Host, clock(k.run.To))
 	case behind < Silence:
 	case k.err != nil:
 		s.Silent = fmt.Sprintf("the recording cannot be read: %v", k.err)
 	default:
-		s.Silent = fmt.Sprintf("the recorder on %s is silent", k.run.Host)
+		s.Silent = fmt.Sprintf("the recorder on %s has not written since %s", k.run.Host, clock(s.Run.To))
 	}
 	var why error
 	if s.Silent != "" {
