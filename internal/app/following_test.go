@@ -72,11 +72,16 @@ func TestCommandsShowWhatTheRecorderSeesAndAskNoServer(t *testing.T) {
 	}{}); json.Unmarshal([]byte(out), &v) != nil || len(v.Primitives) != 1 || v.Primitives[0].Owners[0].Label != "host-1" {
 		t.Errorf("get of a name: %s", out)
 	}
+	w.write(t, "bare.yaml", "team: here\n")
+	bare := w.home + "/bare.yaml"
 	for _, wrong := range []struct {
 		code int
 		text string
 		args []string
 	}{
+		{0, "", []string{"--config", bare, "get", "leases/app:leader:billing"}},
+		{2, "bare.yaml: names no sources to ask", []string{"--config", bare, "get", "--from", "servers"}},
+		{2, "bare.yaml: names no sources to ask", []string{"--config", bare, "record"}},
 		{0, "", []string{"wait", "leases/app:leader:billing", "--for", "owner=host-1", "--timeout", "5s"}},
 		{0, "", []string{"why"}},
 		{0, "", []string{"owners"}},

@@ -38,7 +38,9 @@ func (st *settings) pick(args []string, peers bool) (c config.Config, names []st
 	if len(urls) > 0 {
 		c, err = backends.Config().FromURLs(urls, places...)
 	} else {
-		c, err = st.found()
+		if c, err = st.found(); err == nil && len(c.Sources) == 0 {
+			err = usagef("%s: names no sources to ask, only a recorder: name at least one, as - url: redis://host:6379/0", c.Path)
+		}
 	}
 	if err != nil && len(names) > 0 && errors.Is(err, errNothing) {
 		return c, nil, noSource(names[0], where[0], "there is no config file (coordtop config example prints one to start from)")

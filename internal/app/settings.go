@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,7 +154,7 @@ func (st *settings) checkConfig(cmd *cobra.Command, args []string) error {
 	if err := wrong.Err(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %s\n", path, strings.Join(names, ", "))
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %s\n", path, cmp.Or(strings.Join(names, ", "), "no sources, only a recorder"))
 	return err
 }
 
