@@ -106,6 +106,9 @@ func (l *listening) serve(ctx context.Context, p *program, hub *sources.Hub, on 
 			h := r.Health()
 			return !h.Active && !h.Stopped
 		}
+		if on.forwarder != nil {
+			o.Store = on.forwarder.Store
+		}
 	}
 	collector := metrics.New(o)
 	beside.run(ctx, func() error { return collector.Run(ctx) })

@@ -312,7 +312,7 @@ func TestMetricsAreServedByWhoRecords(t *testing.T) {
 	if body := await(urls[1], "coordtop_standby 1"); strings.Contains(body, "leases") || strings.Contains(body, "recorder_up") {
 		t.Errorf("the one that waits serves\n%s", body)
 	}
-	if status, text := got(t, urls[1]+"/readyz"); status != 200 || !strings.HasPrefix(text, "another coordtop records") {
+	if status, text := got(t, urls[1]+"/readyz"); status != 200 || !strings.HasPrefix(text, "standing by") {
 		t.Errorf("the one that waits: %d %s", status, text)
 	}
 	stops[0]()

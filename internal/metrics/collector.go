@@ -27,6 +27,7 @@ type Options struct {
 	Series     int                       // most series with names; 0: defaultSeries
 	Standby    func() bool               // reports whether only coordtop's own metrics are shown now; nil: never
 	Recorder   func() record.Health      // nil: this process does not record
+	Store      func() (bool, time.Time)  // of the team, see record.Forwarder; nil: it has none
 	Objectives func() []objective.Result // nil: there are none
 }
 
@@ -110,9 +111,14 @@ func (c *Collector) Ready() (string, error) {
 	case h.Stopped:
 		return "", errors.New("the recording cannot be written: coordtop prints the reason to its standard error")
 	case h.Active:
+		if c.o.Store != nil {
+			if takes, _ := c.o.Store(); !takes {
+				return "recording on this machine: the store of the team takes nothing", nil
+			}
+		}
 		return "recording", nil
 	}
-	return "another coordtop records: this one takes over when that ends", nil
+	return "standing by: this one records as soon as no other does", nil
 }
 
 // Describe is part of prometheus.Collector.
@@ -158,14 +164,14 @@ func (c *Collector) look() {
 	list = append(list, sample{family: buildInfo, value: 1, more: []string{c.o.Version}},
 		sample{family: events, value: float64(total)}, sample{family: eventsMissed, value: float64(c.unseen)})
 	if c.o.Recorder != nil {
-		list = recorderSamples(list, c.o.Recorder(), now.Wall)
+		list = c.recorderSamples(list, c.o.Recorder(), now.Wall)
 	}
 	c.samples = list
 	c.looked.Store(time.Now().UnixNano())
 }
 
 // recorderSamples appends the samples of a recorder.
-func recorderSamples(list []sample, h record.Health, now time.Time) []sample {
+func (c *Collector) recorderSamples(list []sample, h record.Health, now time.Time) []sample {
 	add := func(f family, v float64) { list = append(list, sample{family: f, value: v}) }
 	switch {
 	case h.Active && !h.Stopped:
@@ -182,5 +188,11 @@ func recorderSamples(list []sample, h record.Health, now time.Time) []sample {
 	add(recordSpool, float64(h.Waiting))
 	add(recordLost, float64(h.Lost))
 	add(recordHoles, float64(h.Holes))
+	if c.o.Store != nil {
+		takes, until := c.o.Store()
+		if add(storeUp, truth(takes)); !until.IsZero() {
+			add(storeLag, max(now.Sub(until), 0).Seconds())
+		}
+	}
 	return list
 }

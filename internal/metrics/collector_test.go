@@ -333,13 +333,15 @@ func TestAStandbyShowsOnlyItself(t *testing.T) {
 	stands.Store(true)
 	var health atomic.Pointer[record.Health]
 	health.Store(&record.Health{})
+	var takes atomic.Bool
+	copied := time.Time{}
 	watch(t, "name~.", func(o *Options) {
-		o.Standby = stands.Load
+		o.Standby, o.Store = stands.Load, func() (bool, time.Time) { return takes.Load(), copied }
 		o.Recorder = func() record.Health { return *health.Load() }
 	}, func(w *watched) {
 		w.push(true, led("a", "host-1"))
 		got := w.scrape()
-		got.wants(t, samples{"standby": 1, "events_total": 3, "recorder_up": none, "source_up": none})
+		got.wants(t, samples{"standby": 1, "events_total": 3, "recorder_up": none, "store_up": none, "source_up": none})
 		if text := w.exposition(expfmt.NewFormat(expfmt.TypeTextPlain)); strings.Contains(text, "redis") || strings.Contains(text, "leader") {
 			t.Errorf("a standby shows a source:\n%s", text)
 		}
@@ -347,12 +349,17 @@ func TestAStandbyShowsOnlyItself(t *testing.T) {
 		stands.Store(false)
 		got = w.scrape()
 		got.wants(t, samples{"standby": 0, "recorder_up": 1, "recorder_unwritten_events": 3, "recorder_spool_inputs": 7, "recorder_lost_inputs_total": 11,
-			"recorder_holes_total": 1, "has_leader a": 1})
+			"recorder_holes_total": 1, "has_leader a": 1, "store_up": 0, "store_lag_seconds": none})
+		if text, err := w.collector.Ready(); err != nil || !strings.Contains(text, "takes nothing") {
+			t.Errorf("without its store: %q, %v", text, err)
+		}
+		takes.Store(true)
+		copied = time.Now()
 		if text, err := w.collector.Ready(); err != nil || text != "recording" {
 			t.Errorf("%q, %v", text, err)
 		}
 		health.Store(&record.Health{Active: true, Stopped: true})
-		w.scrape().wants(t, samples{"recorder_up": 0})
+		w.scrape().wants(t, samples{"recorder_up": 0, "store_up": 1, "store_lag_seconds": 1})
 		if _, err := w.collector.Ready(); err == nil {
 			t.Error("it is ready although it cannot record")
 		}

@@ -58,6 +58,8 @@ const (
 	recordSpool
 	recordLost
 	recordHoles
+	storeUp
+	storeLag
 	families
 )
 
@@ -130,6 +132,8 @@ var table = [families]description{
 	recordSpool:     {"recorder_spool_inputs", ofProgram, nil, "Inputs that wait in memory until they are written.", false},
 	recordLost:      {"recorder_lost_inputs_total", ofProgram, nil, "Inputs that will never be written: a replay has a hole there.", true},
 	recordHoles:     {"recorder_holes_total", ofProgram, nil, "Stretches of such inputs.", true},
+	storeUp:         {"store_up", ofProgram, nil, "1: the store of the team takes what is recorded; 0: it does not, and what is recorded waits on this machine.", false},
+	storeLag:        {"store_lag_seconds", ofProgram, nil, "Age of the latest record in the store of the team. It is some two seconds at most while nothing waits.", false},
 }
 
 // name returns the whole name of a family.

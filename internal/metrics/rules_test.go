@@ -116,10 +116,14 @@ func (s *tape) check(t *testing.T, want map[time.Duration]alerts) {
 					if strings.HasPrefix(subject, "app:") {
 						label = "name"
 					}
-					samples = append(samples, object{"labels": fmt.Sprintf("{%s=%q}", label, subject), "value": 1})
+					labels := fmt.Sprintf("{%s=%q}", label, subject)
+					if subject == "" { // it is about all
+						labels = "{}"
+					}
+					samples = append(samples, object{"labels": labels, "value": 1})
 				}
 				by := "source"
-				if len(subjects) > 0 {
+				if len(subjects) > 0 && subjects[0] != "" {
 					by = strings.SplitN(strings.Trim(samples[0]["labels"].(string), "{"), "=", 2)[0]
 				}
 				tests = append(tests, object{"expr": fmt.Sprintf(`group by (%s) (ALERTS{alertname=%q,alertstate="firing"})`, by, r.Alert), "eval_time": at.String(), "exp_samples": samples})
@@ -168,6 +172,8 @@ type story struct {
 	renewed bool
 	up      bool
 	stopped atomic.Bool // the recording cannot be written
+	away    atomic.Bool // the store of the team takes nothing
+	standby atomic.Bool
 }
 
 // read returns what the source reads now.
@@ -206,10 +212,13 @@ func (s *story) until(minute float64) {
 
 // Health is that of the recorder.
 func (s *story) Health() record.Health {
-	return record.Health{Active: true, Written: time.Now(), Stopped: s.stopped.Load()}
+	return record.Health{Active: !s.standby.Load(), Written: time.Now(), Stopped: s.stopped.Load()}
 }
 
-// play plays 47 minutes.
+// Store is that of the team.
+func (s *story) Store() (takes bool, until time.Time) { return !s.away.Load(), time.Now() }
+
+// play plays 49 minutes.
 func (s *story) play() {
 	s.push(true, s.read()...)
 	s.tape.scrape(s.watched, true)
@@ -255,7 +264,12 @@ func (s *story) play() {
 	s.up = false // minute 34 to 36: coordtop is gone
 	s.until(36)
 	s.up = true
+	s.away.Store(true) // minute 36 to 38: what is recorded waits
+	s.until(38)
+	s.away.Store(false)
 	s.until(47)
+	s.standby.Store(true) // minute 47 to 49: another one should record
+	s.until(49)
 }
 
 // TestTheRulesFireWhenTheyShould plays a story, scrapes it, and lets Prometheus' own tool decide.
@@ -264,7 +278,7 @@ func TestTheRulesFireWhenTheyShould(t *testing.T) {
 	s := &story{tape: &tape{series: map[string][]float64{}}, leader: map[string]string{"app:a": "host-1", "app:b": "host-1"}, owners: 1, renewed: true, up: true}
 	var keeper *objective.Keeper
 	watch(t, "kind=election", func(o *Options) {
-		o.Recorder, o.Series = s.Health, 28
+		o.Recorder, o.Store, o.Standby, o.Series = s.Health, s.Store, s.standby.Load, 28
 		keeper = judge(t, o, "app:b", "99 % led over 1h", "app:b", "99.9 % led over 30 days")
 	}, func(w *watched) {
 		s.watched, s.began = w, time.Now()
@@ -288,10 +302,12 @@ func TestTheRulesFireWhenTheyShould(t *testing.T) {
 		31*time.Minute + 45*time.Second: {"CoordtopNotRecording": {"rec-1"}},
 		33*time.Minute + 45*time.Second: {},
 		35*time.Minute + 45*time.Second: {"CoordtopGone": {"rec-1"}},
+		37*time.Minute + 45*time.Second: {"CoordtopStoreAway": {"rec-1"}},
 		46*time.Minute + 45*time.Second: {"CoordtopSeriesDropped": {"rec-1"}},
+		48*time.Minute + 45*time.Second: {"CoordtopNobodyRecords": {""}},
 	}
 	for at, fires := range want { // since minute 2 b was without a leader for too long, for the rest of the hour
-		if at > 3*time.Minute && fires["CoordtopGone"] == nil {
+		if at > 3*time.Minute && fires["CoordtopGone"] == nil && fires["CoordtopNobodyRecords"] == nil {
 			fires["CoordtopObjectiveMissed"], fires["CoordtopBudgetBurns"] = []string{"rec-1"}, []string{"app:b"}
 		}
 	}

@@ -39,6 +39,7 @@ type Forwarder struct {
 	status  atomic.Pointer[string]
 	active  atomic.Bool
 	wrote   atomic.Pointer[time.Time] // nil: nothing was written yet
+	copied  atomic.Pointer[time.Time] // end of what was written
 	refused int                       // Inputs of a write that was superseded
 }
 
@@ -62,6 +63,15 @@ func (f *Forwarder) Wrote() (at time.Time) {
 		at = *last
 	}
 	return at
+}
+
+// Store reports whether the store takes what is recorded, and up to when it has it; zero: it has nothing of this process
+// yet. It is safe for concurrent use.
+func (f *Forwarder) Store() (takes bool, until time.Time) {
+	if last := f.copied.Load(); last != nil {
+		until = *last
+	}
+	return f.active.Load(), until
 }
 
 // Refused returns how many Inputs the store has refused because of another recorder. It must be called after Run.
@@ -194,6 +204,8 @@ func (p *patient) Write(b *history.Batch) error {
 		switch {
 		case err == nil:
 			now := time.Now()
+			until := b.Span.To
+			p.f.copied.Store(&until)
 			p.f.wrote.Store(&now)
 			p.f.say("")
 			p.f.active.Store(true)

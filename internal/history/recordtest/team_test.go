@@ -162,15 +162,16 @@ func TestAStoreThatIsAwayMissesNothing(t *testing.T) {
 		}
 	}
 	script.Push(owned(1))
-	await("the store has the first owner", func() bool { return acquired(store) == 1 })
+	await("the store has the first owner", func() bool { takes, until := f.Store(); return acquired(store) == 1 && takes && !until.IsZero() })
 	waiting := record.NewForwarder(forwarded(spool, o, done)) // as if another recorder had seen the same
 	go func() { ended <- waiting.Run(t.Context()) }()
 	await("the second recorder waits", func() bool { text, active := waiting.Status(); return text != "" && !active })
 	server.Kill()
+	killed := time.Now()
 	for n := 2; n <= 5; n++ {
 		script.Push(owned(n))
 	}
-	await("the forwarder reports the store", func() bool { text, active := f.Status(); return text != "" && !active })
+	await("the forwarder reports the store", func() bool { takes, until := f.Store(); return !takes && until.Before(killed) })
 	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
