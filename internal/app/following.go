@@ -91,7 +91,7 @@ func (f *followed) seen() (text string, old bool) {
 	case s.Silent != "":
 		return "OLD: " + s.Silent, true
 	}
-	text = fmt.Sprintf("seen by %s, %.1fs ago", format.Clean(s.Run.Host, 40), s.Seen(time.Now()).Seconds())
+	text = fmt.Sprintf("recorder %s, %.1fs ago", format.Clean(s.Run.Host, 40), s.Seen(time.Now()).Seconds())
 	if s.Polled && f.told {
 		text += ", polled"
 	}

@@ -68,6 +68,7 @@ func (p *program) observeSpecs(ctx context.Context, specs []sources.Spec, o sour
 type listening struct {
 	address string
 	port    net.Listener // nil: nothing is served
+	said    string       // about the port
 }
 
 func (l *listening) flag(cmd *cobra.Command) {
@@ -118,7 +119,10 @@ func (l *listening) serve(ctx context.Context, p *program, hub *sources.Hub, on 
 	if a, ok := l.port.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
 		open = " to whoever can connect: there is no login"
 	}
-	fmt.Fprintf(p.env.Stderr, "coordtop: serving http://%s/metrics%s\n", l.port.Addr(), open)
+	if text := fmt.Sprintf("serving http://%s/metrics%s", l.port.Addr(), open); text != l.said {
+		l.said = text
+		fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", text)
+	}
 }
 
 // guarded returns a context that ends with ctx and with the first panic under it, so that the terminal is restored

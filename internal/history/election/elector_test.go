@@ -175,6 +175,33 @@ func TestARecorderOfAnotherRoleIsReplacedByItsLease(t *testing.T) {
 	}
 }
 
+func TestARoleThatCannotWriteDoesNotStandBy(t *testing.T) {
+	t.Parallel()
+	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	first := stands(t, server.URL(), "first")
+	first.begin()
+	root, err := pgconn.Connect(t.Context(), server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close(context.WithoutCancel(t.Context()))
+	if _, err := root.Exec(t.Context(), "create role reader login; grant usage on schema coordtop to reader; grant select on all tables in schema coordtop to reader").ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	reader := stands(t, server.URLFor("reader", "", "postgres"), "reader")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for reader.Trouble() == nil {
+		if backoff.Sleep(ctx, 20*time.Millisecond) != nil {
+			t.Fatal("it stands by without the right to write")
+		}
+	}
+	if text := reader.Trouble().Error(); !strings.Contains(text, "this user may not record") {
+		t.Error(text)
+	}
+	first.await("nobody stands by", func(p *Present) bool { return p.Run == 1 && len(p.Standby) == 0 })
+}
+
 func TestTheRecorderComesFirstAfterARestart(t *testing.T) {
 	t.Parallel()
 	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})

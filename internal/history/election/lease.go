@@ -90,6 +90,20 @@ func look(ctx context.Context, conn *pgwire.Conn, schema string) (*Present, erro
 	return p, nil
 }
 
+// mayRecord returns an error if our role cannot write to a store that exists: it would stand by, and never record.
+func (o Options) mayRecord(ctx context.Context, conn *pgwire.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	rows, err := conn.Rows(ctx, "select has_table_privilege($1, 'insert')", pgwire.Identifier(o.Schema)+".run")
+	if reply, is := errors.AsType[*pgwire.Reply](err); is && slices.Contains(noStore, reply.Code) {
+		return nil
+	}
+	if err == nil && rows[0].Text(0) != "t" {
+		return errors.New("this user may not record: log in with the role of the writer, see coordtop help team")
+	}
+	return err
+}
+
 // number returns a column that is a whole number; 0 if it is null.
 func number(r pgwire.Row, column int) int64 {
 	n, _ := strconv.ParseInt(r.Text(column), 10, 64) // the server made it
@@ -114,6 +128,9 @@ func (e *Elector) watch(ctx context.Context) {
 		var err error
 		if conn == nil {
 			conn, err = e.o.connect(ctx)
+		}
+		if err == nil && e.stands.Load() == 0 {
+			err = e.o.mayRecord(ctx, conn)
 		}
 		if err == nil {
 			if err = w.step(ctx, conn); err != nil && conn.Closed() {

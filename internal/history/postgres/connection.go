@@ -41,13 +41,17 @@ var schemaName = lazy.Regexp(`^[a-z_][a-z0-9_]{0,40}$`)
 // Name returns the schema.
 func (o Options) Name() string { return cmp.Or(o.Schema, "coordtop") }
 
-// Place names the store for people, without a password: host, database and schema.
+// Place names the store for people, without a password: host, database, and a schema of another name than usual.
 func (o Options) Place() string {
 	c, _, err := pgwire.Parse(o.Address)
 	if err != nil {
 		return "the store"
 	}
-	return (&url.URL{Scheme: "postgres", Host: strings.Join(pgwire.Hosts(c), ","), Path: "/" + c.Database}).String() + " " + o.Name()
+	place := (&url.URL{Scheme: "postgres", Host: strings.Join(pgwire.Hosts(c), ","), Path: "/" + c.Database}).String()
+	if name := o.Name(); name != (Options{}).Name() {
+		place += " " + name
+	}
+	return place
 }
 
 // connectTimeout bounds making a connection.
@@ -122,11 +126,11 @@ const others = "its tables or rows are not as coordtop makes them: restore them,
 
 // Codes of the server that have a sentence of their own.
 var sentences = map[string]string{
-	"28P01": "the password is wrong: set history.password_env to a variable that has it",
+	"28P01": "the user or the password is wrong: correct history.url, or what history.password_env and its like name",
 	"28000": "this user may not log in: change pg_hba.conf or the user, see coordtop help team",
 	"3D000": "this database does not exist: create it, or change history.url",
-	"3F000": "there is no recording of coordtop: start coordtop record once as the role that owns the schema, see coordtop help team",
-	"42P01": "there is no recording of coordtop: start coordtop record once as the role that owns the schema, see coordtop help team",
+	"3F000": "nothing is recorded there: correct the name of the group, or start coordtop record once as the role that owns the schema, see coordtop help team",
+	"42P01": "nothing is recorded there: correct the name of the group, or start coordtop record once as the role that owns the schema, see coordtop help team",
 	"42501": "this user may not do that there: grant it the role of a writer, a member or a reader, see coordtop help team",
 	"25006": "the server is read-only: it may be a standby, so point history.url to the primary",
 	"22003": others,
@@ -162,7 +166,7 @@ func Explained(o Options, err error) error {
 	if !known {
 		return fmt.Errorf("%s: %w", doing, &pgwire.Reply{PgError: said})
 	}
-	if said.Code == "28000" || said.Code == "42501" { // the rule, or what is denied
+	if said.Code == "28P01" || said.Code == "28000" || said.Code == "42501" { // the user, the rule, or what is denied
 		text += " (" + pgwire.Line(said.Message) + ")"
 	}
 	sentence := errors.New(doing + ": " + text)
