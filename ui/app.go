@@ -63,8 +63,8 @@ type Options struct {
 	// this board has the note. nil: no notes are taken.
 	Note func(text string, about time.Time) error
 
-	// Recording returns a sentence about what is unusual in the recording, and whether it stopped for
-	// that; "": nothing is. nil: nothing is recorded.
+	// Recording returns a sentence about what is unusual in the recording, or whose it is, and whether it stopped for
+	// what is unusual; "": nothing is. nil: nothing is recorded.
 	Recording func() (text string, stopped bool)
 
 	// Seen returns who saw what is shown and how old that is, and whether it is too old to count as the present. nil:

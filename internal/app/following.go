@@ -98,17 +98,19 @@ func (f *followed) seen() (text string, old bool) {
 	return text, false
 }
 
-// trouble returns the board's words about the recording that it reads.
-func (f *followed) trouble() (text string, stopped bool) {
-	switch s := f.Status(); {
+// recording returns the board's words about the recording that it reads: who makes it, and what is wrong.
+func (f *followed) recording() (text string, stopped bool) {
+	s := f.Status()
+	text = fmt.Sprintf("recorded by process %d on %s since %s, run %d", s.Run.PID, s.Run.Host, s.Run.From.Local().Format(time.DateTime), s.Run.ID)
+	switch {
 	case s.Err != nil:
 		return "the recording cannot be read, and is tried again: " + s.Err.Error(), false
 	case s.Silent != "":
 		return s.Silent, false
 	case s.Polled && f.told:
-		return "the store is polled five times a second, since nothing tells of a write: set history.direct to an address that is no pooler", false
+		text += "; the store is polled five times a second, since nothing tells of a write: set history.direct to an address that is no pooler"
 	}
-	return "", false
+	return text, false
 }
 
 // report prints when the recorder becomes silent, and when it writes again, until ctx ends.
@@ -164,7 +166,7 @@ func (p *program) showRecorder(ctx context.Context, c config.Config, name string
 		defer giveBackWith(inner, op)()
 		u := past.uiOptions(op)
 		u.Feed, u.Player, u.Operator = feed, player, relayed.NewOperator(op, feed, sleepers)
-		u.Recording, u.Seen = f.trouble, f.seen
+		u.Recording, u.Seen = f.recording, f.seen
 		return p.runBoard(ctx, inner, c, o, u)
 	})
 }

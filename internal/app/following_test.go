@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +121,19 @@ func TestCommandsShowWhatTheRecorderSeesAndAskNoServer(t *testing.T) {
 	}
 	if code, out, diag := run("wait", "leases/app:leader:billing", "--for", "led", "--timeout", "1s"); code != 5 {
 		t.Errorf("wait without the recorder: exit code %d, %s%s", code, out, diag)
+	}
+}
+
+func TestABoardOnARecorderSaysWhichProcessSeesAndThatItHasEnded(t *testing.T) {
+	t.Parallel()
+	w, _, stop := onRecorder(t)
+	cmd := command(t, "--config", w.home+"/elsewhere.yaml")
+	cmd.Env = append(cmd.Env, "HOME="+w.home)
+	s := inSight(t, cmd).await("host-1", " ago").keys("o").await(fmt.Sprintf("recorded by process %d on ", os.Getpid()))
+	stop()
+	s.await("OLD: ", "and nobody since then").keys("1").await("all that is shown is old", "start coordtop record").gone("does not answer").keys("q")
+	if code := ends(t, cmd); code != 0 {
+		t.Errorf("exit code %d", code)
 	}
 }
 

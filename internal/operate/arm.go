@@ -18,7 +18,7 @@ func (o *Operator) Arm(source, typed string) error {
 	b, ok := o.options.Backends[source]
 	switch {
 	case !ok:
-		return fmt.Errorf("%w: nothing can be sent to %s by this program", ErrNotPossible, source)
+		return fmt.Errorf("%w: nothing can be sent to %s, which is no source of the config here", ErrNotPossible, source)
 	case b.ReadOnly:
 		return fmt.Errorf("%w: the config says read_only for %s", ErrReadOnly, source)
 	case b.Protect && typed != source:
