@@ -144,7 +144,7 @@ func (w *Writer) eventRows(t *tables.Tx, events []tape.EventFact, within func(ti
 		return
 	}
 	t.Change(context.Background(), "insert into event(run, seq, at, lane, kind, owner, previous, cause, known, scope, detail) select * from"+
-		" unnest(?::bigint[], ?::bigint[], ?::timestamptz[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[]) on conflict do nothing",
+		" unnest(?::bigint[], ?::bigint[], ?::timestamptz[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[])",
 		run, seq, at, lane, kind, owner, previous, cause, known, scope, detail)
 }
 

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -14,9 +15,12 @@ import (
 
 // The version of the schema, and the lowest version that can read our tables.
 const (
-	version = 3
+	version = 4
 	readers = 1
 )
+
+// stepTimeout bounds the change to our version: an index of a month of terms takes a minute.
+const stepTimeout = 10 * time.Minute
 
 //go:embed schema.sql
 var first string
@@ -28,7 +32,9 @@ var Dashboard string
 
 // steps brings a schema from version n to n+1.
 func steps() []string {
-	return []string{first, `alter table audit add column line text not null default '';`, `drop table note, acknowledgement, mute;`}
+	return []string{first, `alter table audit add column line text not null default '';`, `drop table note, acknowledgement, mute;`,
+		// An index of a column that many rows share is small, and so is one of blocks of rows that are in order.
+		`alter table event drop constraint event_pkey; drop index event_lane, term_until; create index event_lane on event(lane); create index term_until on term using brin(until);`}
 }
 
 // versionOf reads the version of the schema; 0: there are no tables.
@@ -99,8 +105,8 @@ func (o Options) step(ctx context.Context, conn *pgconn.PgConn, s statements, ha
 	} else {
 		fmt.Fprintf(&text, "update store set version = %d, readers = %d", version, readers)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
-	_, err := conn.Exec(ctx, text.String()).ReadAll()
+	_, err := conn.Exec(ctx, fmt.Sprintf("set local statement_timeout = %d; %s", stepTimeout.Milliseconds(), text.String())).ReadAll()
 	return err
 }
