@@ -64,7 +64,7 @@ func (st *settings) placeOf(h config.History, folder string) place {
 	o := place{Options: sqlite.Options{Path: h.File, Group: h.GroupReads, Limits: sqlite.Limits{Keep: h.Keep, Size: h.Size}}}
 	name := historyName
 	if h.URL != "" {
-		o.team = &postgres.Options{Address: h.URL, Keep: h.Keep, Size: h.Size}
+		o.team = &postgres.Options{Address: h.URL, Keep: h.Keep, Full: h.Full, Size: h.Size}
 		if name, o.Limits = spoolName, (sqlite.Limits{}); h.Group != "" {
 			o.team.Schema, name = "coordtop_"+h.Group, h.Group+"-"+spoolName
 		}

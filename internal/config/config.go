@@ -72,7 +72,7 @@ type History struct {
 	Off  bool          `yaml:"off"`
 	File string        `yaml:"file"` // "": in the state folder
 	Keep time.Duration `yaml:"keep"` // 0: the program's choice
-	Full time.Duration `yaml:"full"` // no longer has an effect
+	Full time.Duration `yaml:"full"` // for what the store of a team replays; 0: the program's choice
 	Size int64         `yaml:"size"` // most bytes; 0: the program's choice
 
 	GroupReads bool `yaml:"group_reads"` // members of the file's group may read it

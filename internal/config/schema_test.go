@@ -217,7 +217,7 @@ func TestSchemaDescribesKeysAsTheExampleDoes(t *testing.T) {
 		"sources/watch/election":   "", // what is said of it is about YDB
 		"sources/token_file":       "a file with the token, which others must not be able to read",
 		"thresholds/full":          "no permit was free",
-		"history/full":             "has no effect any more",
+		"history/full":             "with url: what every moment can be replayed from",
 	} {
 		at := s
 		for key := range strings.SplitSeq(path, "/") {

@@ -29,6 +29,7 @@ type Options struct {
 	Password func(context.Context) (string, error)
 
 	Keep time.Duration // for everything except the list of runs; 0: history.UsualKeep
+	Full time.Duration // for what a replay reads, at most Keep; 0: usualFull
 	Size int64         // most bytes; 0: no bound
 
 	// Claim is that of an elected recorder. nil: Begin returns history.ErrBusy while another run is written.

@@ -277,7 +277,7 @@ func TestAServerThatFailsTakesTheSameWriteLater(t *testing.T) {
 func TestDaysAreDroppedWithTheirPartitions(t *testing.T) {
 	t.Parallel()
 	o := stores(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL())
-	o.Keep = 3 * day
+	o.Keep, o.Full = 3*day, 2*day
 	w := begun(t, o, 0)
 	storetest.Write(t, w, storetest.BatchOf(0, m, history.LaneChange{Ref: storetest.Ref("long"), Kind: sources.KindMutex, Scope: "s", Terms: []sources.Term{storetest.Term("z", sec, 0)}}))
 	for n := range 8 {
@@ -292,6 +292,9 @@ func TestDaysAreDroppedWithTheirPartitions(t *testing.T) {
 	storetest.Tidied(t, w, storetest.After(8*day))
 	if got := days(); got != "01,05,06,07,08" {
 		t.Errorf("after Tidy the days are %s, want the last ones, and the one of the term that runs", got)
+	}
+	if got := asked(t, o.Address, fmt.Sprintf("select count(*) from %s.gop", o.Schema)); got != "2" {
+		t.Errorf("%s groups of inputs are left, want those of two days", got)
 	}
 	if got := asked(t, o.Address, fmt.Sprintf("select count(*) from %s.terms where until is null", o.Schema)); got != "1" {
 		t.Errorf("%s terms run", got)

@@ -11,10 +11,15 @@ import (
 
 func (w *Writer) keep() time.Duration { return cmp.Or(max(w.o.Keep, 0), history.UsualKeep) }
 
+// usualFull is shorter than the rest is kept: what a replay reads is most of a store.
+const usualFull = 7 * day
+
+func (w *Writer) full() time.Duration { return min(cmp.Or(max(w.o.Full, 0), usualFull), w.keep()) }
+
 // Tidy drops records because of their age or size, in one step, see record.Output. It makes the partitions of tomorrow.
 func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	before := now.Add(-w.keep())
-	did, err := w.DropInputs(before.UnixNano())
+	did, err := w.DropInputs(now.Add(-w.full()).UnixNano())
 	if !did && err == nil {
 		var most int64
 		most, err = w.Drop(before.UnixNano(), "")
