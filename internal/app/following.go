@@ -242,7 +242,39 @@ func (f *followed) State() *sources.State {
 }
 
 // Subscribe makes a followed a Feed of package headless.
-func (f *followed) Subscribe(from uint64) headless.Events { return f.Hub().Subscribe(from) }
+func (f *followed) Subscribe(from uint64) headless.Events {
+	return &followedEvents{f.Hub().Subscribe(from), f, map[string]bool{}}
+}
+
+// followedEvents are the events that a recorder wrote, and those of the sources that nobody is seen to observe while it is
+// silent: they are down.
+type followedEvents struct {
+	*sources.Subscription
+	of     *followed
+	unseen map[string]bool // by the name of a source
+}
+
+// Events adds what has changed of the recorder after all that it wrote.
+func (e *followedEvents) Events(max int) (events []sources.Event, missed uint64) {
+	if events, missed = e.Subscription.Events(max); missed > 0 || len(events) > 0 {
+		return events, missed
+	}
+	s := e.of.Hub().State()
+	for i := range s.Sources {
+		src := &s.Sources[i]
+		change := sources.Event{Seq: s.LastSeq, At: e.of.Now(), Kind: sources.EventSourceUp, Ref: sources.Ref{Source: src.Name}, How: sources.Seen, Detail: "the recorder writes again"}
+		unseen := errors.Is(src.Err, sources.ErrUnseen)
+		if unseen {
+			status := e.of.Status()
+			change.Kind, change.Detail, change.After = sources.EventSourceDown, src.Err.Error(), sources.Earlier(status.Run.To, change.At)
+		}
+		if unseen != e.unseen[src.Name] && (unseen || src.Health == sources.HealthLive) { // else the recorder has told of it
+			events = append(events, change)
+		}
+		e.unseen[src.Name] = unseen
+	}
+	return events, 0
+}
 
 // sharedPlace returns the place of the recording that --from or the config selects, else the one of c: a store has the
 // audit of its team.

@@ -109,6 +109,9 @@ func TestCommandsShowWhatTheRecorderSeesAndAskNoServer(t *testing.T) {
 	watch.stdout.await(t, func(s string) bool { return strings.Contains(s, "owner_changed") && strings.Contains(s, "host-2") })
 	stop()
 	watch.stderr.await(t, func(s string) bool { return strings.Contains(s, "nobody since then") })
+	watch.stdout.await(t, func(s string) bool {
+		return strings.Contains(s, "source_down") && strings.Contains(s, "nobody since then")
+	})
 	cancel()
 	if code := <-done; code != 0 {
 		t.Errorf("watch: exit code %d", code)
@@ -147,7 +150,7 @@ func TestARecorderThatWroteNothingCannotBeFollowed(t *testing.T) {
 }
 
 // TestABoardOnTheStoreOfATeamCostsTheWatchedServerNothing counts the sessions of a watched Postgres while commands follow
-// its recorder.
+// its recorder, and what they send to the address that their own config has for it.
 func TestABoardOnTheStoreOfATeamCostsTheWatchedServerNothing(t *testing.T) {
 	t.Parallel()
 	watched := localserver.PostgresForTest(t, localserver.PostgresOptions{})
@@ -157,18 +160,18 @@ func TestABoardOnTheStoreOfATeamCostsTheWatchedServerNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	own := func(owner string) {
-		t.Helper()
-		if _, err := conn.Exec(t.Context(), "set application_name to '"+owner+"'"); err != nil {
+	for _, statement := range []string{"set application_name to 'host-1'", "select pg_advisory_lock(4242)"} {
+		if _, err := conn.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
-	own("host-1")
-	if _, err := conn.Exec(t.Context(), "select pg_advisory_lock(4242)"); err != nil {
-		t.Fatal(err)
-	}
 	w := newWorld(t)
-	w.write(t, configFile, "history: {url: \""+store.URL()+"\"}\nteam: all\nsources: [{name: ledger, url: \""+watched.URL()+"\", watch: [{election: \"4242\"}]}]\n")
+	link := localserver.ProxyForTest(t, watched.Addr())
+	asked := link.Await("")
+	text := "history: {url: \"" + store.URL() + "\"}\nteam: all\nsources: [{name: ledger, url: \"" + watched.URL() + "\", watch: [{election: \"4242\"}]}]\n"
+	w.write(t, configFile, text)
+	w.write(t, "board.yaml", strings.ReplaceAll(text, watched.Addr(), link.Addr()))
+	board := []string{"--config", w.home + "/board.yaml"}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan int, 1)
@@ -177,7 +180,7 @@ func TestABoardOnTheStoreOfATeamCostsTheWatchedServerNothing(t *testing.T) {
 	run := func(args ...string) (code int, out, diag string) {
 		one := newWorld(t)
 		one.home = w.home
-		code = one.main(t.Context(), args...)
+		code = one.main(t.Context(), append(args, board...)...)
 		return code, one.stdout.String(), one.stderr.String()
 	}
 	for out := ""; !strings.Contains(out, "host-1"); {
@@ -197,7 +200,7 @@ func TestABoardOnTheStoreOfATeamCostsTheWatchedServerNothing(t *testing.T) {
 	watching, stop := context.WithCancel(t.Context())
 	defer stop()
 	ended := make(chan int, 1)
-	go func() { ended <- watch.main(watching, "watch") }() // received below
+	go func() { ended <- watch.main(watching, append(board, "watch")...) }() // received below
 	watch.stdout.await(t, func(s string) bool { return strings.Contains(s, "host-1") })
 	for _, args := range [][]string{{"get"}, {"why"}, {"owners"}, {"wait", "ledger/4242", "--for", "led"}} {
 		if code, out, diag := run(args...); code != 0 {
@@ -214,6 +217,11 @@ func TestABoardOnTheStoreOfATeamCostsTheWatchedServerNothing(t *testing.T) {
 	watch.stdout.await(t, func(s string) bool { return strings.Contains(s, "ben@desk, in the store ") })
 	if n := sessions() - before; n != 0 {
 		t.Errorf("%d sessions for five commands that ask no server", n)
+	}
+	select {
+	case <-asked:
+		t.Error("one of five commands that ask no server sent something to it")
+	default:
 	}
 	cancel()
 	stop()
