@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/config"
+	"coordtop/internal/ground/failure"
 	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
 	"coordtop/internal/history/sqlite"
@@ -139,6 +140,7 @@ func unread(err error) error {
 	}
 	hint := ""
 	switch {
+	case failure.Complete(err): // it says what to do
 	case errors.Is(err, history.ErrForeign):
 		hint = ": name a file that `coordtop record --export` wrote"
 	case errors.Is(err, history.ErrNewer):

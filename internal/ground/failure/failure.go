@@ -29,6 +29,12 @@ func Sentence(text string, causes ...error) error {
 	return &sentence{wrapping{text, slices.DeleteFunc(slices.Clone(causes), func(c error) bool { return c == nil })}}
 }
 
+// Complete reports whether err wraps an error that Sentence returned.
+func Complete(err error) bool {
+	_, is := errors.AsType[*sentence](err)
+	return is
+}
+
 type wrapping struct {
 	text   string
 	causes []error

@@ -42,10 +42,13 @@ type Candidate struct {
 // Recording reports whether the run has been written recently.
 func (p *Present) Recording() bool { return p.recording(lease) }
 
-func (p *Present) recording(lease time.Duration) bool { return p.Run > 0 && !p.Ended && p.Age < lease }
+// recording has the age below zero for a write before the clock of the server was set back.
+func (p *Present) recording(lease time.Duration) bool {
+	return p.Run > 0 && !p.Ended && p.Age.Abs() < lease
+}
 
 // runQuery reads the present run of the schema in place of %s. Times and lengths are in microseconds.
-const runQuery = `select r.id, r.host, r.pid, (extract(epoch from r.begun) * 1000000)::bigint, (extract(epoch from r.wrote) * 1000000)::bigint,
+const runQuery = `select r.id, left(r.host, 200), r.pid, (extract(epoch from r.begun) * 1000000)::bigint, (extract(epoch from r.wrote) * 1000000)::bigint,
 	(extract(epoch from clock_timestamp() - r.wrote) * 1000000)::bigint, r.ended is not null, r.lock, r.ahead_least, r.ahead_most, (select sum(refused) from %[1]s.run)
 	from %[1]s.store s join %[1]s.run r on r.id = s.run`
 

@@ -100,7 +100,8 @@ func (o Options) may(p *presentRun) error {
 	case c.Lock == 0: // also if the store was restored, and another has begun in it
 		old = expired
 	}
-	if p.over || p.age >= old || c.Lock != 0 && p.lock != 0 && p.lock != int64(c.Lock) { // who owned the lock has lost it to us
+	if p.over || p.age.Abs() >= old || // of a clock of the server that was set back, too
+		c.Lock != 0 && p.lock != 0 && p.lock != int64(c.Lock) { // who owned the lock has lost it to us
 		return nil
 	}
 	return fmt.Errorf("%s: %w: process %d on %s", o.Place(), history.ErrBusy, p.pid, p.host)

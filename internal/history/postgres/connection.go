@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"coordtop/internal/ground/failure"
 	"coordtop/internal/ground/lazy"
@@ -55,6 +57,9 @@ func (o Options) Place() string {
 	return place
 }
 
+// longestRow bounds the bytes of a message: a row that a stranger wrote may have a gigabyte.
+const longestRow = 64 << 20
+
 // connectTimeout bounds making a connection.
 const connectTimeout = 10 * time.Second
 
@@ -79,6 +84,11 @@ func (o Options) open(ctx context.Context, change func(*pgconn.Config)) (*pgconn
 		}
 	}
 	parsed.RuntimeParams["application_name"] = "coordtop history"
+	parsed.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		f := pgproto3.NewFrontend(r, w)
+		f.SetMaxBodyLen(longestRow)
+		return f
+	}
 	change(parsed)
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -93,8 +103,12 @@ func (o Options) open(ctx context.Context, change func(*pgconn.Config)) (*pgconn
 func (o Options) begin(ctx context.Context, conn *pgconn.PgConn, mode, more string) (row []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	idle := idleTimeout
+	if mode == reading {
+		idle = readingTimeout
+	}
 	text := fmt.Sprintf("begin isolation level %s; set local search_path = %s, pg_catalog; set local statement_timeout = %d; set local lock_timeout = %d; set local idle_in_transaction_session_timeout = %d; set local timezone = 'UTC'; %s",
-		mode, o.Name(), statementTimeout.Milliseconds(), lockTimeout.Milliseconds(), idleTimeout.Milliseconds(), more)
+		mode, o.Name(), statementTimeout.Milliseconds(), lockTimeout.Milliseconds(), idle.Milliseconds(), more)
 	results, err := conn.Exec(ctx, text).ReadAll()
 	if err != nil {
 		return nil, err
@@ -125,6 +139,9 @@ func rollback(conn *pgconn.PgConn) {
 // others is for tables that somebody has changed.
 const others = "its tables or rows are not as coordtop makes them: restore them, or set history.group to a new name"
 
+// newer is for tables that a newer coordtop has made.
+const newer = "a newer coordtop made it: update this one"
+
 // Codes of the server that have a sentence of their own.
 var sentences = map[string]string{
 	"28P01": "the user or the password is wrong: correct history.url, or what history.password_env and its like name",
@@ -146,40 +163,43 @@ var sentences = map[string]string{
 
 // Explained adds the place to an error, and translates those of the server to sentences and sentinels.
 func Explained(o Options, err error) error {
-	if err == nil || errors.Is(err, history.ErrNewer) || errors.Is(err, history.ErrSuperseded) || errors.Is(err, history.ErrSetBack) || errors.Is(err, history.ErrBusy) || errors.Is(err, history.ErrNothing) {
+	if err == nil || failure.Complete(err) || failure.IsAny(err, history.ErrNewer, history.ErrSuperseded, history.ErrSetBack, history.ErrBusy, history.ErrNothing) {
 		return err
 	}
 	doing := "the store " + o.Place()
 	switch {
 	case errors.Is(err, tape.ErrNewerRecording):
-		return fmt.Errorf("%s: %w", doing, history.ErrNewer)
+		return failure.Sentence(doing+": "+newer, history.ErrNewer)
 	case errors.Is(err, sources.ErrRecording), errors.Is(err, history.ErrDamaged):
-		return fmt.Errorf("%s: %w: %w", doing, history.ErrDamaged, err)
+		return failure.Sentence(doing+": "+others, history.ErrDamaged, err)
+	}
+	if _, long := errors.AsType[*pgproto3.ExceededMaxBodyLenErr](err); long {
+		return failure.Sentence(doing+": "+others, history.ErrDamaged, err)
 	}
 	said, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		if pgconn.Timeout(err) && !errors.Is(err, context.Canceled) {
 			err = failure.With(errors.New("no answer in time"), err)
 		}
-		return fmt.Errorf("%s: %w", doing, err)
+		return failure.Sentence(doing+": "+err.Error(), err)
 	}
 	text, known := sentences[said.Code]
 	if !known {
-		return fmt.Errorf("%s: %w", doing, &pgwire.Reply{PgError: said})
+		return failure.Sentence(doing+": "+(&pgwire.Reply{PgError: said}).Error(), err)
 	}
 	if said.Code == "28P01" || said.Code == "28000" || said.Code == "42501" { // the user, the rule, or what is denied
 		text += " (" + pgwire.Line(said.Message) + ")"
 	}
-	sentence := errors.New(doing + ": " + text)
+	cause := error(said)
 	switch said.Code {
 	case "3F000", "42P01":
-		return failure.With(sentence, history.ErrNothing)
+		cause = history.ErrNothing
 	case "42501", "25006":
-		return failure.With(sentence, syscall.EACCES)
+		cause = syscall.EACCES
 	case "22003", "42703", "42804", "42883":
-		return failure.With(sentence, history.ErrDamaged)
+		cause = history.ErrDamaged
 	case "53100":
-		return failure.With(sentence, syscall.ENOSPC)
+		cause = syscall.ENOSPC
 	}
-	return failure.With(sentence, err)
+	return failure.Sentence(doing+": "+text, cause)
 }

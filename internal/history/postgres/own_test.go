@@ -211,7 +211,7 @@ func TestANewerStoreIsRefused(t *testing.T) {
 	}
 	r := NewReader(o)
 	asked(t, o.Address, fmt.Sprintf("update %s.store set version = 99", o.Schema))
-	if _, err := Begin(t.Context(), o, history.Run{}); !errors.Is(err, history.ErrNewer) || !strings.Contains(err.Error(), "update this coordtop") {
+	if _, err := Begin(t.Context(), o, history.Run{}); !errors.Is(err, history.ErrNewer) || !strings.Contains(err.Error(), "update this one") {
 		t.Errorf("writing: %v", err)
 	}
 	if runs, err := r.Runs(t.Context()); err != nil || len(runs) != 1 {

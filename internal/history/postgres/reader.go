@@ -84,8 +84,8 @@ func (r *Reader) ask(ctx context.Context, f func(*tables.Query) error) error {
 		if err != nil {
 			return failure.With(err, ctx.Err())
 		}
-		row, err := r.o.begin(ctx, conn, reading, "select version, readers, exists(select 1 from run where id = (select run from store) and ended is null and wrote > clock_timestamp() - "+
-			fmt.Sprintf("interval '%d seconds'), (select coalesce(min(right(c.relname, 8)), '') from pg_inherits join pg_class c on c.oid = inhrelid where inhparent = to_regclass('term')) from %s.store", int(alive.Seconds()), r.o.Name()))
+		row, err := r.o.begin(ctx, conn, reading, "select version, readers, exists(select 1 from run where id = (select run from store) and ended is null and wrote - clock_timestamp() between -"+
+			fmt.Sprintf("interval '%[1]d seconds' and interval '%[1]d seconds'), (select coalesce(min(right(c.relname, 8)), '') from pg_inherits join pg_class c on c.oid = inhrelid where inhparent = to_regclass('term')) from %s.store", int(alive.Seconds()), r.o.Name()))
 		if err != nil && kept && conn.IsClosed() && ctx.Err() == nil { // the server closed it meanwhile
 			r.give(conn)
 			continue
@@ -109,7 +109,7 @@ func (r *Reader) answer(row []string, conn *pgconn.PgConn, f func(*tables.Query)
 		return fmt.Errorf("the store %s: %w", r.o.Place(), history.ErrNothing)
 	}
 	if reads > version {
-		return fmt.Errorf("the store %s: %w: update this coordtop", r.o.Place(), history.ErrNewer)
+		return failure.Sentence("the store "+r.o.Place()+": "+newer, history.ErrNewer)
 	}
 	q := &tables.Query{Statements: tables.Statements{DB: statements{conn: conn}}, Live: row[2] == "t", Blocks: true}
 	if first, err := time.Parse(dayFormat, row[3]); err == nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"coordtop/internal/ground/failure"
 	"coordtop/internal/history"
 	"coordtop/internal/history/tables"
 )
@@ -85,7 +86,7 @@ func (o Options) step(ctx context.Context, conn *pgconn.PgConn, s statements, ha
 		return nil
 	}
 	if has > version {
-		return fmt.Errorf("the store %s: %w: update this coordtop, or set history.url to another database", o.Place(), history.ErrNewer)
+		return failure.Sentence("the store "+o.Place()+": "+newer+", or set history.url to another database", history.ErrNewer)
 	}
 	var text strings.Builder
 	if has == 0 {

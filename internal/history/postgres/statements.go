@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/internal/history/tables"
 )
 
 // statements is a tables.Database in one transaction. Its statements are unnamed, since a pooler may give the next
@@ -23,6 +25,15 @@ const (
 	statementTimeout = 10 * time.Second
 	lockTimeout      = 3 * time.Second
 	idleTimeout      = 3 * time.Second // of a transaction whose client is frozen or cut off: it has locked the row of the store
+	readingTimeout   = time.Minute     // the same for one that locks nothing: its client may compute between two statements
+)
+
+// What a stranger wrote must not take all memory: the most bytes of a text, and about those of an answer without bodies,
+// which are read one after the other.
+const (
+	longestText = 1 << 20
+	mostBytes   = 256 << 20
+	rowBytes    = 100
 )
 
 // Each implements tables.Database.
@@ -38,7 +49,15 @@ func (s statements) Each(ctx context.Context, text string, args, into []any, f f
 	}
 	rows := s.conn.ExecParams(ctx, text, values, nil, formats, []int16{binaryFormat})
 	var failed error
-	for rows.NextRow() {
+	for size := 0; rows.NextRow(); size += rowBytes {
+		for i, v := range rows.Values() {
+			if rows.FieldDescriptions()[i].DataTypeOID != byteaType {
+				size += len(v)
+			}
+		}
+		if size > mostBytes {
+			failed = tables.Damage("too many rows")
+		}
 		if failed != nil {
 			continue // the rest of the answer must be read
 		}

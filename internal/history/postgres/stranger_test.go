@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,12 +82,31 @@ func TestRowsOfAStrangerAreRefusedInASentence(t *testing.T) {
 			}
 			asked(t, url, "set search_path = "+o.Schema+"; "+change+"; select 1")
 			for what, err := range questions(t, o) {
+				if err != nil && strings.ContainsAny(err.Error(), "\n\x1b\x07") {
+					t.Errorf("%s: %q", what, err)
+				}
 				if err == nil || errors.Is(err, history.ErrDamaged) || errors.Is(err, history.ErrNothing) || errors.Is(err, history.ErrDropped) {
 					continue
 				}
 				t.Errorf("seed %d, %s: %v", seed, what, err)
 			}
 		})
+	}
+}
+
+func TestWhatAStrangerWritesTakesNoMoreMemoryThanItsBounds(t *testing.T) {
+	t.Parallel()
+	url := localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL()
+	for name, change := range map[string]string{
+		"a text":        "update run set host = repeat('x', 2000000)",
+		"all the texts": "insert into run(id, host, pid, version, title, color, began, last) select i, 'h', 1, repeat('v', 1000000), '', '', i, i from generate_series(-300, -1) i",
+	} {
+		o := stores(url)
+		begun(t, o, 0)
+		asked(t, url, "set search_path = "+o.Schema+"; "+change+"; select 1")
+		if _, err := NewReader(o).Runs(t.Context()); !errors.Is(err, history.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -129,6 +129,9 @@ func decoded(kind uint32, raw []byte) (any, error) {
 	case byteaType:
 		return append([]byte{}, raw...), nil
 	}
+	if len(raw) > longestText {
+		return nil, tables.Damage("a text")
+	}
 	return plain(string(raw)), nil
 }
 

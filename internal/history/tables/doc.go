@@ -2,7 +2,7 @@
 // form. A store is a package beside this one that connects to a database, makes the tables, and runs the statements in
 // its transactions.
 //
-// It may import internal/history, sources, sources/lane, sources/tape.
+// It may import internal/ground/format, internal/history, sources, sources/lane, sources/tape.
 //
 // The statements are SQL that SQLite and Postgres understand in the same way. The tables are described in
 // [coordtop/internal/history/sqlite].

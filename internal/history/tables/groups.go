@@ -109,7 +109,7 @@ func (t *Tx) packed(b []byte) []byte {
 }
 
 // largest bounds the bytes of a decompressed body, which may be damaged.
-const largest = 256 << 20
+const largest = 128 << 20
 
 // unpacked decompresses b; nil after an error. All its calls share a decoder.
 func (s *Statements) unpacked(b []byte) (raw []byte) { return s.unpackedInto(nil, b) }

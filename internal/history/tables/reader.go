@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/sources/tape"
@@ -74,6 +75,9 @@ func (r *Reader) Runs(ctx context.Context) (runs []history.Run, err error) {
 	return runs, err
 }
 
+// longestHost bounds the name of a host, which is shown in many sentences.
+const longestHost = 255
+
 // runs returns the runs in order.
 func (q *Query) runs(ctx context.Context) (runs []history.Run) {
 	var r history.Run
@@ -85,6 +89,7 @@ func (q *Query) runs(ctx context.Context) (runs []history.Run) {
 	}
 	q.Each(ctx, "select id, host, pid, version, "+titles+", began, last, ended from run order by id", nil,
 		[]any{&r.ID, &r.Host, &r.PID, &r.Version, &r.Title, &r.TitleColor, &began, &last, &ended}, func() {
+			r.Host = format.Clean(r.Host, longestHost)
 			r.Span, r.Live = history.Span{From: Instant(began), To: Instant(last)}, !ended.Valid && q.Live
 			runs = append(runs, r)
 		})
