@@ -58,7 +58,7 @@ func recorderText(s *RecorderStatus, zone *time.Location) string {
 	clean := func(text string) string { return format.Clean(text, maxText) }
 	names := func(title, none string, list []string) {
 		list = each(list, func(name *string) string { return clean(*name) })
-		fmt.Fprintf(&b, "%-10s %s\n", title, cmp.Or(strings.Join(list, ", "), none))
+		fmt.Fprintf(&b, "%-10s %s\n", title, cmp.Or(format.Some(list, 20), none))
 	}
 	fmt.Fprintf(&b, "%-10s %s\n", "recording", clean(s.Place))
 	switch r := s.Run; {
