@@ -31,7 +31,10 @@ const (
 	Longest  = 366 * 24 * time.Hour
 )
 
-var written = lazy.Regexp(`^(\d{1,2}(?:\.\d{1,6})?) ?% (led|owned) over (\S+?)( days?)?$`)
+var written = lazy.Regexp(`^(\d{1,3}(?:\.\d{1,6})?) ?% (led|owned) over (\S+)(?: (\S+))?$`)
+
+// units has the words that may follow a number, as format.ParseLength has them.
+var units = map[string]string{"": "", "hour": "h", "hours": "h", "day": "d", "days": "d"}
 
 // Parse reads the objective for the names that fit a pattern. Its errors repeat nothing of the text.
 func Parse(pattern, text string) (Objective, error) {
@@ -46,15 +49,17 @@ func Parse(pattern, text string) (Objective, error) {
 	if parts[2] == "owned" {
 		o.Kind = sources.KindMutex
 	}
-	if o.Percent, _ = strconv.ParseFloat(parts[1], 64); o.Percent == 0 {
+	switch o.Percent, _ = strconv.ParseFloat(parts[1], 64); {
+	case o.Percent == 0:
 		return o, errors.New("0 % is always kept: write more")
+	case o.Percent >= 100:
+		return o, errors.New("100 % leaves no time to change the owner: write less")
 	}
-	length := parts[3]
-	if parts[4] != "" {
-		length += "d"
+	unit, ok := units[parts[4]]
+	if ok {
+		o.Over, ok = format.ParseLength(parts[3] + unit)
 	}
-	var ok bool
-	if o.Over, ok = format.ParseLength(length); !ok {
+	if !ok {
 		return o, errors.New("the time after over must be a length with its unit, as 30 days, " + format.LengthForms)
 	}
 	if o.Over < Shortest || o.Over > Longest {

@@ -21,6 +21,7 @@ func TestObjectivesAreReadAsPeopleWriteThem(t *testing.T) {
 		{"99.95 % led over 30 days", 21*time.Minute + 36*time.Second, sources.KindElection},
 		{"99.95%   led over 30d", 21*time.Minute + 36*time.Second, sources.KindElection},
 		{"99 % owned over 12h", 7*time.Minute + 12*time.Second, sources.KindMutex},
+		{"99 % owned over 12 hours", 7*time.Minute + 12*time.Second, sources.KindMutex},
 		{"99.999999 % led over 1 day", 864 * time.Microsecond, sources.KindElection},
 	} {
 		o, err := objective.Parse("app:*", c.text)
@@ -29,9 +30,9 @@ func TestObjectivesAreReadAsPeopleWriteThem(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": "must be written as", "99.95 led over 30 days": "must be written as", "100 % led over 30 days": "must be written as",
+		"": "must be written as", "99.95 led over 30 days": "must be written as", "100 % led over 30 days": "write less", "101 % led over 1h": "write less", "99 % led over 11 years": "with its unit", "-1 % led over 1h": "must be written as",
 		"99.95 % held over 30 days": "must be written as", "99,95 % led over 30 days": "must be written as", "99.95 % led over 30 days please": "must be written as",
-		"0 % led over 30 days": "always kept", "99 % led over 30": "with its unit", "99 % led over 30 m days": "must be written as",
+		"0 % led over 30 days": "always kept", "99 % led over 30": "with its unit", "99 % led over 30m days": "with its unit", "99 % led over 30 m days": "must be written as",
 		"99 % led over 10m": "from 1 hour to 366 days", "99 % led over 367 days": "from 1 hour to 366 days",
 	} {
 		if o, err := objective.Parse("app:*", text); err == nil || !strings.Contains(err.Error(), want) {
