@@ -37,6 +37,7 @@ func (k *Keyframe) Knows(of *SourceStatus) bool {
 func (h *Hub) Keyframe() *Keyframe {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.shown.Store(true)
 	return h.model.keyframe()
 }
 
@@ -210,6 +211,14 @@ func NewReplayer(o HubOptions) *Replayer {
 // Hub returns the replayed Hub. It can be read and subscribed to like a live one; its other methods
 // must not be called, and it needs no Close.
 func (r *Replayer) Hub() *Hub { return r.hub }
+
+// Published returns the number of the last published State, 0 if there is none yet, and its LastSeq. Until Hub.State or
+// Hub.Keyframe is called for the first time, publishing costs less.
+func (r *Replayer) Published() (rev, lastSeq uint64) {
+	r.hub.mu.Lock()
+	defer r.hub.mu.Unlock()
+	return r.hub.model.published.Rev, r.hub.model.published.LastSeq
+}
 
 // Apply applies the next Input of a recording; none may be left out, and Seq gives the order. If it returns an error,
 // the error wraps ErrRecording and the Input was not applied.

@@ -102,7 +102,10 @@ func (h *Hub) publishLocked(now Instant) {
 // state returns the next State. It shares the rows, so that a later change of a row copies the row first.
 func (m *model) state() *State {
 	rows := m.published.Rows
-	if !slices.Equal(rows, m.rows) {
+	switch {
+	case m.private:
+		rows = append(rows[:0], m.rows...)
+	case !slices.Equal(rows, m.rows):
 		rows = slices.Clone(m.rows)
 	}
 	s := &State{

@@ -58,6 +58,7 @@ func TestARunGoesOnFromAnyKeyframeAsItDid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			shownLate(t, k, o, again, want)
 			before := sources.NewReplayerAt(k, o)
 			for _, r := range []*sources.Replayer{sources.NewReplayerAt(back, o), before} {
 				if got := r.Hub().State(); !reflect.DeepEqual(got, sources.NewReplayerAt(k, o).Hub().State()) {
@@ -76,6 +77,33 @@ func TestARunGoesOnFromAnyKeyframeAsItDid(t *testing.T) {
 			}
 		}
 	})
+}
+
+// shownLate replays inputs after a Keyframe, and asks for the State for the first time after some of them.
+func shownLate(t *rapid.T, k *sources.Keyframe, o sources.HubOptions, inputs []sources.Input, want *sources.State) {
+	n := rapid.IntRange(0, len(inputs)).Draw(t, "first shown")
+	late, err := replayed(sources.NewReplayerAt(k, o), inputs[:n])
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := late.Hub().State()
+	if late, err = replayed(late, inputs[n:]); err != nil {
+		t.Fatal(err)
+	}
+	if got := late.Hub().State(); !reflect.DeepEqual(got, want) {
+		t.Fatalf("shown after %d inputs the state is at the end\n%+v\nnot\n%+v", n, got, want)
+	}
+	always := sources.NewReplayerAt(k, o)
+	first := always.Hub().State()
+	for i := range inputs[:n] {
+		if err := always.Apply(inputs[i]); err != nil {
+			t.Fatal(err)
+		}
+		first = always.Hub().State()
+	}
+	if !reflect.DeepEqual(shown, first) {
+		t.Fatalf("the state after %d inputs became\n%+v\nand was\n%+v", n, shown, first)
+	}
 }
 
 func eventsFrom(h *sources.Hub, seq uint64) []sources.Event {

@@ -56,7 +56,8 @@ type earlierEvents struct {
 // times.
 func (r *seeker) readBefore(ctx context.Context, last uint64) {
 	r.reading = make(chan earlierEvents, 1)
-	group, shown := *r, r.hub.State().LastSeq
+	group := *r
+	_, shown := r.replayer.Published()
 	spawn.Go(ctx, nil, func() { // join waits for it
 		e := earlierEvents{err: spawn.ErrPanic}
 		defer func() { group.reading <- e }()

@@ -102,10 +102,14 @@ func (r *seeker) begin(ctx context.Context, k *sources.Keyframe) (err error) {
 	if r.reader != nil {
 		r.readBefore(ctx, k.LastEvent)
 	}
-	if r.hub.State().Rev > 0 {
+	published := func(*sources.Input) bool {
+		rev, _ := r.replayer.Published()
+		return rev > 0
+	}
+	if published(nil) {
 		return nil
 	}
-	return r.apply(ctx, func(*sources.Input) bool { return r.hub.State().Rev > 0 })
+	return r.apply(ctx, published)
 }
 
 // fill reads until there is an Input to apply, or a hole. An error wraps errEnd if the run has no more Inputs.
