@@ -39,7 +39,7 @@ func (st *settings) pick(args []string, peers bool) (c config.Config, names []st
 		c, err = backends.Config().FromURLs(urls, places...)
 	} else {
 		if c, err = st.found(); err == nil && len(c.Sources) == 0 {
-			err = usagef("%s: names no sources to ask, only a recorder: name at least one, as - url: redis://host:6379/0", c.Path)
+			err = usagef("%s: names no sources to ask, only a recorder (see coordtop record --status): name at least one, as - url: redis://host:6379/0", c.Path)
 		}
 	}
 	if err != nil && len(names) > 0 && errors.Is(err, errNothing) {
