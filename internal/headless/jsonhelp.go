@@ -3,6 +3,7 @@ package headless
 import (
 	_ "embed"
 	"strings"
+	"sync"
 )
 
 //go:embed doc.go
@@ -41,7 +42,11 @@ const (
 
 // JSONHelp returns the documentation of the JSON for people, from the package's own comments: two copies
 // would soon differ. It has the rules for all of the JSON, and of the rest one part; "" is all.
-func JSONHelp(part Part) string {
+func JSONHelp(part Part) string { return jsonHelp()[part] }
+
+// jsonHelp cuts the documentation into its parts once, because every start of the program asks for most of them. The
+// part "" is all of it.
+var jsonHelp = sync.OnceValue(func() map[Part]string {
 	_, text, _ := strings.Cut(doc, "// # JSON\n")
 	text, _, _ = strings.Cut(text, "package headless")
 	for _, source := range []string{drillDoc, objectivesDoc, recorderDoc} { // the comment of the first type
@@ -49,21 +54,26 @@ func JSONHelp(part Part) string {
 		table, _, _ = strings.Cut(table, "type ")
 		text += table
 	}
-	var b strings.Builder
-	wanted := true
+	parts := []Part{OfGet, OfWatch, OfHold, OfRelease, OfProvision, OfHistory, OfWhy, OfOwners, OfDrill, OfSlo, OfRecorder, OfNotice}
+	all := append([]Part{"", Rules}, parts...)
+	texts, wanted := map[Part][]byte{}, all
 	for line := range strings.Lines(text) {
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "//"), " ")
-		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfProvision, OfHistory, OfWhy, OfOwners, OfDrill, OfSlo, OfRecorder, OfNotice} {
+		for _, p := range parts {
 			if strings.HasPrefix(line, string(p)) {
-				wanted = part == "" || part == p
+				wanted = []Part{"", p}
 			}
 		}
-		if wanted {
-			b.WriteString(strings.ReplaceAll(line, "\t", "  "))
+		for _, p := range wanted {
+			texts[p] = append(texts[p], strings.ReplaceAll(line, "\t", "  ")...)
 		}
 	}
-	return strings.TrimSpace(b.String()) + "\n"
-}
+	help := map[Part]string{}
+	for p, text := range texts {
+		help[p] = strings.TrimSpace(string(text)) + "\n"
+	}
+	return help
+})
 
 //go:embed schema/get.json
 var getSchema string
