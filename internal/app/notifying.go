@@ -11,6 +11,7 @@ import (
 	"coordtop/internal/config"
 	"coordtop/internal/diagnose"
 	"coordtop/internal/headless"
+	"coordtop/internal/history"
 	"coordtop/internal/mute"
 	"coordtop/internal/notify"
 	"coordtop/internal/operate"
@@ -62,9 +63,6 @@ type findings struct {
 // mostActs bounds the actions by which a cause is explained.
 const mostActs = 1000
 
-// proved is the time after a write to the store of a team in which this process is surely its only recorder.
-const proved = 5 * time.Second
-
 // look returns what is found now; nil: this process does not record.
 func (l *findings) look() *notify.Look {
 	events, _ := l.news.Events(0)
@@ -74,7 +72,7 @@ func (l *findings) look() *notify.Look {
 		}
 	}
 	l.acts = l.acts[max(len(l.acts)-mostActs, 0):]
-	if !l.r.Active() || l.r.forwarder != nil && time.Since(l.r.forwarder.Wrote()) >= proved {
+	if !l.r.Active() || l.r.forwarder != nil && time.Since(l.r.forwarder.Wrote()) >= history.Silence {
 		return nil
 	}
 	st, now := l.hub.State(), time.Now()

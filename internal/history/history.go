@@ -30,6 +30,13 @@ const UsualKeep = 30 * 24 * time.Hour
 // Span is a stretch of time: [From, To).
 type Span = lane.Span
 
+// Times after the last write of a run. They are long enough for a write that is slow.
+const (
+	WriteEvery = 1100 * time.Millisecond // the next one comes, even if nothing happens: a source reports each second that it is alive
+	Silence    = 5 * time.Second         // the recorder counts as silent. Until then it is surely the only one
+	Lease      = 8 * time.Second         // the lease of the run expires: whoever stands by may replace the recorder
+)
+
 // Run is one process that recorded, and its time. To is the time of its last write, which is at most a second ago if it
 // still records.
 type Run struct {

@@ -1,6 +1,6 @@
 // Package election elects the recorder of a store on Postgres (see package postgres) among those that stand for it.
 //
-// It may import coord, coord/pgcoord, internal/ground/*.
+// It may import coord, coord/pgcoord, internal/history, internal/ground/*.
 //
 // # Lock and lease
 //

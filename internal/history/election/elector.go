@@ -17,6 +17,7 @@ import (
 	"coordtop/internal/ground/backoff"
 	"coordtop/internal/ground/pgwire"
 	"coordtop/internal/ground/spawn"
+	"coordtop/internal/history"
 )
 
 // Options describe a store and this recorder.
@@ -25,13 +26,12 @@ type Options struct {
 	Password func(context.Context) (string, error) // nil: it is in Direct, or in a file of libpq
 	Schema   string                                // of the store; each has an election of its own
 	Name     string                                // of this recorder, as others see it: host and process
-	Lease    time.Duration                         // of a run, after its last write; 0: 8 s
+	Lease    time.Duration                         // of a run, after its last write; 0: history.Lease
 	Logger   *slog.Logger                          // nil: nothing is logged
 }
 
 const (
 	lookEvery = time.Second
-	lease     = 8 * time.Second
 	beginning = 30 * time.Second // the most that a recorder may take from the lock to its first write
 	deference = 4 * time.Second  // after the end of the session of a recorder that stands by, and after the server was away
 	retry     = 10 * time.Second // after a refusal
@@ -59,7 +59,7 @@ func New(o Options) (*Elector, error) {
 	if _, _, err := pgwire.Parse(o.Direct); err != nil {
 		return nil, fmt.Errorf("history.direct: %w", err)
 	}
-	o.Lease = cmp.Or(o.Lease, lease)
+	o.Lease = cmp.Or(o.Lease, history.Lease)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return &Elector{o: o, wake: make(chan struct{}, 1)}, nil
 }

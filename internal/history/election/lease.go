@@ -12,6 +12,7 @@ import (
 	"coordtop/internal/ground/backoff"
 	"coordtop/internal/ground/pgwire"
 	"coordtop/internal/ground/spawn"
+	"coordtop/internal/history"
 )
 
 // Present is the present run of a store, and the queue of those that stand for election.
@@ -40,7 +41,7 @@ type Candidate struct {
 }
 
 // Recording reports whether the run has been written recently.
-func (p *Present) Recording() bool { return p.recording(lease) }
+func (p *Present) Recording() bool { return p.recording(history.Lease) }
 
 // recording has the age below zero for a write before the clock of the server was set back.
 func (p *Present) recording(lease time.Duration) bool {

@@ -8,8 +8,7 @@
 // A [Follower] reads the newest run from its last keyframe on, and moves to the next run when that has begun. The
 // State changes once for each read; a State from the middle of what was missed is never published.
 //
-// A recorder writes at least every 1.1 seconds. Until the Follower has seen it write, and when it has not for
-// [Silence], everything in the State is old: the recorder may be dead, and its last State must not look fresh. A
+// Until the Follower has seen the recorder write, and when it has not for [coordtop/internal/history.Silence], everything in the State is old: the recorder may be dead, and its last State must not look fresh. A
 // recorder whose writes are late by more than that counts as silent, too.
 //
 // # Clocks

@@ -15,9 +15,6 @@ import (
 	"coordtop/sources"
 )
 
-// Silence is the time without a write after which a recorder counts as silent.
-const Silence = 5 * time.Second
-
 const (
 	pollEvery  = 200 * time.Millisecond // without Options.Written
 	checkEvery = time.Second            // between two looks for other runs
@@ -295,7 +292,7 @@ func (f *Follower) judge() {
 		s.Silent = "nothing was recorded yet"
 	case !k.run.Live && k.err == nil:
 		s.Silent = fmt.Sprintf("%s recorded until %s, and nobody since then", k.run.Host, clock(k.run.To))
-	case behind < Silence:
+	case behind < history.Silence:
 	case k.err != nil:
 		s.Silent = fmt.Sprintf("the recording cannot be read: %v", k.err)
 	default:

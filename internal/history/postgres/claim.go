@@ -26,12 +26,6 @@ type Claim struct {
 	Seen int64
 }
 
-// The least age of the last write of a run that may be superseded although it did not end.
-const (
-	alive   = 5 * time.Second // a recorder writes at least every 1.1 s
-	expired = 8 * time.Second // without the lock
-)
-
 // Fence takes a number for a run, without a row, so that earlier runs write nothing more: what can be read now stays the
 // end of them. Its errors are those of Begin. note is a sentence about something unusual; "": nothing is unusual.
 func Fence(ctx context.Context, o Options) (run int64, note string, err error) {
@@ -89,7 +83,7 @@ func (w *Writer) decide(t *tables.Statements) (id int64) {
 
 // may returns an error if another run may not begin after p.
 func (o Options) may(p *presentRun) error {
-	c, old := o.Claim, alive
+	c, old := o.Claim, history.Silence // the least age of the last write of p, if p did not end
 	switch {
 	case c == nil:
 		c = &Claim{}
@@ -98,7 +92,7 @@ func (o Options) may(p *presentRun) error {
 	case c.Own != 0 && p.id == c.Own:
 		return nil
 	case c.Lock == 0: // also if the store was restored, and another has begun in it
-		old = expired
+		old = history.Lease
 	}
 	if p.over || p.age.Abs() >= old || // of a clock of the server that was set back, too
 		c.Lock != 0 && p.lock != 0 && p.lock != int64(c.Lock) { // who owned the lock has lost it to us

@@ -13,16 +13,16 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// heardWithin is the time after the last announcement during which a Listener counts on the next one: a recorder writes
-// at least every 1.1 s.
-const heardWithin = 3 * time.Second
+// nextWithin is the time after an announcement during which a Listener counts on the next one. It is longer than
+// history.WriteEvery.
+const nextWithin = 3 * time.Second
 
 // Listener receives the announcements of a Writer. Its session must be one of the server: through a pooler in
 // transaction mode nothing arrives, which Written reports. Its methods are safe for concurrent use.
 type Listener struct {
 	o       Options
 	written chan struct{} // capacity 1
-	heard   atomic.Int64  // Unix time of the last announcement, in nanoseconds; 0: none
+	last    atomic.Int64  // Unix time of the last announcement, in nanoseconds; 0: none
 	stop    context.CancelFunc
 	joined  sync.WaitGroup
 }
@@ -53,7 +53,7 @@ func (l *Listener) Close() {
 // Written returns a channel that receives after a write; nil: no announcement has arrived for some seconds, so that the
 // store must be polled.
 func (l *Listener) Written() <-chan struct{} {
-	if time.Since(time.Unix(0, l.heard.Load())) > heardWithin {
+	if time.Since(time.Unix(0, l.last.Load())) > nextWithin {
 		return nil
 	}
 	return l.written
@@ -63,7 +63,7 @@ func (l *Listener) Written() <-chan struct{} {
 func (l *Listener) session(ctx context.Context) error {
 	conn, err := l.o.open(ctx, func(c *pgconn.Config) {
 		c.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {
-			l.heard.Store(time.Now().UnixNano())
+			l.last.Store(time.Now().UnixNano())
 			spawn.Wake(l.written)
 		}
 	})
@@ -82,7 +82,7 @@ func (l *Listener) session(ctx context.Context) error {
 		return err
 	}
 	for err = ask("listen " + l.o.Name()); err == nil; {
-		waiting, cancel := context.WithTimeout(ctx, heardWithin)
+		waiting, cancel := context.WithTimeout(ctx, nextWithin)
 		err = conn.WaitForNotification(waiting)
 		cancel()
 		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) { // the recorder is silent, or the link is dead

@@ -85,7 +85,7 @@ func (r *Reader) ask(ctx context.Context, f func(*tables.Query) error) error {
 			return failure.With(err, ctx.Err())
 		}
 		row, err := r.o.begin(ctx, conn, reading, "select version, readers, exists(select 1 from run where id = (select run from store) and ended is null and wrote - clock_timestamp() between -"+
-			fmt.Sprintf("interval '%[1]d seconds' and interval '%[1]d seconds'), (select coalesce(min(right(c.relname, 8)), '') from pg_inherits join pg_class c on c.oid = inhrelid where inhparent = to_regclass('term')) from %s.store", int(alive.Seconds()), r.o.Name()))
+			fmt.Sprintf("interval '%[1]d seconds' and interval '%[1]d seconds'), (select coalesce(min(right(c.relname, 8)), '') from pg_inherits join pg_class c on c.oid = inhrelid where inhparent = to_regclass('term')) from %s.store", int(history.Silence.Seconds()), r.o.Name()))
 		if err != nil && kept && conn.IsClosed() && ctx.Err() == nil { // the server closed it meanwhile
 			r.give(conn)
 			continue

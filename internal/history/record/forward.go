@@ -86,7 +86,7 @@ func (f *Forwarder) say(text string) {
 // storePause are the pauses after an error of the store.
 var storePause = backoff.Policy{Min: 200 * time.Millisecond, Max: 2 * time.Second}
 
-// spoolLook is the longest pause between two looks at the spool, which is written at least every idleEvery.
+// spoolLook is the longest pause between two looks at the spool, which is written at least every history.WriteEvery.
 const spoolLook = 2 * time.Second
 
 // Run copies until ctx ends, or another recorder has taken over: its error wraps history.ErrSuperseded.

@@ -51,12 +51,11 @@ const (
 	followedEvery   = 100 * time.Millisecond // with Options.Followed
 	followedSoonest = 40 * time.Millisecond
 
-	idleEvery = 1100 * time.Millisecond // while nothing happens; a source reports each second that it is alive
-	retry     = 10 * time.Second
-	takeOver  = 2 * time.Second // while another process records
-	patience  = 2 * time.Second // at the end
-	tidying   = time.Minute
-	tidyFor   = 20 * time.Millisecond // between two writes, so that a file that is far too large shrinks within two minutes
+	retry    = 10 * time.Second
+	takeOver = 2 * time.Second // while another process records
+	patience = 2 * time.Second // at the end
+	tidying  = time.Minute
+	tidyFor  = 20 * time.Millisecond // between two writes, so that a file that is far too large shrinks within two minutes
 )
 
 // Recorder records one Hub.
@@ -140,7 +139,7 @@ func (r *Recorder) loop(ctx context.Context) {
 
 // await waits until the next step is due, or until ctx ends. The last step began at began.
 func (r *Recorder) await(ctx context.Context, began time.Time) {
-	pause := idleEvery
+	pause := history.WriteEvery
 	if again := r.next - r.o.Hub.Now().Mono; again > 0 {
 		pause = min(pause, again)
 	}
@@ -244,7 +243,7 @@ func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
 		return false
 	}
 	r.batcher = newBatcher(r.o.Hub, store, tape.EncoderOptions{WithoutData: r.o.WithoutData}, now.Wall, store.Before())
-	r.batcher.idle = idleEvery
+	r.batcher.idle = history.WriteEvery
 	r.clock.start(store.Before(), now)
 	switch {
 	case r.unread != nil:
