@@ -208,36 +208,50 @@ func (s *search) sorted(ctx context.Context) map[int64][]sources.Term {
 	return terms
 }
 
-// before looks for the last terms of lanes that began and ended before the window, the newest block first.
+// before looks for the last terms of lanes that began and ended before the window. It reads the blocks with the latest
+// terms first, because a block may have been written after later ones.
 func (s *search) before(ctx context.Context, missing map[uint64]bool, terms map[int64][]sources.Term) {
 	const some = 256
-	for beyond, n := int64(endless), some; len(missing) > 0 && n == some && !s.Over(ctx); {
+	last, oldest := map[uint64]sources.Term{}, int64(endless)
+	found := func(until int64) bool { return len(last) == len(missing) && until <= oldest }
+	for beyond, id, n := int64(endless), int64(endless), some; n == some && !found(beyond) && !s.Over(ctx); {
 		n = 0
-		var ids []int64
-		var lanes [][]byte
-		var id int64
+		var blocks []lastBlock
+		var b lastBlock
 		var of []byte
-		s.Each(ctx, "select id, lanes from block where id < ? and terms > 0 and until < ? and start < ? and last_lane >= ? and first_lane <= ? order by id desc limit ?",
-			[]any{beyond, s.window.from, s.since, s.first, s.last, some}, []any{&id, &of}, func() {
+		s.Each(ctx, "select id, until, lanes from block where (until < ?1 or until = ?1 and id < ?2) and terms > 0 and until < ?3 and start < ?4 and last_lane >= ?5 and first_lane <= ?6 order by until desc, id desc limit ?7",
+			[]any{beyond, id, s.window.from, s.since, s.first, s.last, some}, []any{&b.id, &b.until, &of}, func() {
 				n++
-				ids, lanes = append(ids, id), append(lanes, slices.Clone(of))
+				b.lanes = slices.Clone(of)
+				blocks = append(blocks, b)
 			})
-		for i, id := range ids {
-			if beyond = id; !someOf(lanes[i], func(lane uint64) bool { return missing[lane] }) {
+		for _, b := range blocks {
+			if beyond, id = b.until, b.id; found(beyond) {
+				break
+			}
+			if !someOf(b.lanes, func(lane uint64) bool {
+				t, is := last[lane]
+				return missing[lane] && (!is || t.End.At.UnixNano() < b.until)
+			}) {
 				continue
 			}
-			last := map[uint64]sources.Term{}
-			s.block(ctx, id, func(f *tape.TermFact) {
-				if missing[f.Lane] {
-					last[f.Lane] = f.Term
+			s.block(ctx, b.id, func(f *tape.TermFact) {
+				if t, is := last[f.Lane]; missing[f.Lane] && (!is || t.Start.At.Before(f.Start.At)) {
+					last[f.Lane], oldest = f.Term, min(oldest, f.End.At.UnixNano())
 				}
 			})
-			for lane, t := range last {
-				terms[int64(lane)] = slices.Insert(terms[int64(lane)], 0, t)
-				delete(missing, lane)
-			}
 		}
 	}
+	for lane, t := range last {
+		terms[int64(lane)] = slices.Insert(terms[int64(lane)], 0, t)
+		delete(missing, lane)
+	}
+}
+
+// lastBlock is a block whose terms ended before a window.
+type lastBlock struct {
+	id, until int64
+	lanes     []byte
 }
 
 // EndedBefore returns the last term of each lane that nobody owned at an instant, by lane.
