@@ -14,11 +14,13 @@ import (
 	"coordtop/internal/config"
 	"coordtop/internal/ground/backoff"
 	"coordtop/internal/ground/pgwire"
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
 	"coordtop/internal/history/election"
 	"coordtop/internal/history/postgres"
 	"coordtop/internal/history/record"
+	"coordtop/internal/history/sqlite"
 	"coordtop/sources"
 )
 
@@ -30,6 +32,7 @@ type team struct {
 	listen  *listening
 	direct  bool         // history.direct is set
 	seen    atomic.Int64 // the last run of this process; 0: none
+	beside  *watched     // the goroutines of the command
 }
 
 // turn is the time in which a process records for its team. begin and the Writes that follow are called by one
@@ -71,7 +74,7 @@ func recordForTeam(ctx context.Context, p *program, c config.Config, place place
 	defer cancel()
 	stand := &watched{cancel: func(error) { cancel() }}
 	stand.run(ctx, func() error { return elector.Run(ctx) })
-	t := &team{p: p, elector: elector, place: place, listen: listen, direct: c.History.Direct != ""}
+	t := &team{p: p, elector: elector, place: place, listen: listen, direct: c.History.Direct != "", beside: stand}
 	for err == nil {
 		if err = t.standBy(ctx, c); err == nil {
 			err = t.record(ctx, c)
@@ -156,9 +159,34 @@ func (t *team) record(ctx context.Context, c config.Config) error {
 		return t.p.recordHub(inner, r, hub, t.listen, beside)
 	})
 	if ctx.Err() == nil && errors.Is(err, history.ErrSuperseded) {
+		own, refused := r.turn.own.Load(), r.forwarder.Refused()
+		t.beside.run(ctx, func() error { t.fill(ctx, own, refused); return nil })
 		return t.resign(ctx, err)
 	}
 	return errors.Join(err, ctx.Err())
+}
+
+// fill copies from the spool what this process saw between the end of its run and the beginning of the next one. It
+// reports no error, since that time is then not recorded. refused is how many Inputs the store has refused by then.
+func (t *team) fill(ctx context.Context, own int64, refused int) {
+	spool := sqlite.NewReader(t.place.Path)
+	later, err := spawn.Within(ctx, drainWithin, func() (int, error) {
+		defer func() { _ = spool.Close() }() // nothing was written
+		return record.Fill(ctx, record.ForwardOptions{From: spool, Logger: t.p.logger()}, func(ctx context.Context) (record.Filling, error) {
+			f, err := postgres.Fill(ctx, *t.place.team, own)
+			if err != nil {
+				return nil, err
+			}
+			return f, nil
+		})
+	})
+	if err == nil {
+		refused = later
+	}
+	t.elector.Refused(refused)
+	if err != nil {
+		t.p.logger().Warn("the spool is not copied up to the next recorder", "run", own, "err", err)
+	}
 }
 
 // claim returns the store with the claim of this process, which wrote the run own last; 0: none.

@@ -155,9 +155,7 @@ func (r *recording) runTeam(ctx context.Context, hub *sources.Hub, beside *watch
 		draining, stop := context.WithCancel(context.WithoutCancel(ctx))
 		defer stop()
 		_, err := spawn.Within(ctx, drainWithin, func() (struct{}, error) {
-			err := r.forwarder.Run(draining) // done ends it
-			r.turn.elector.Refused(r.forwarder.Refused())
-			return struct{}{}, err
+			return struct{}{}, r.forwarder.Run(draining) // done ends it
 		})
 		if ctx.Err() != nil { // what the store did not take is copied at the next start
 			err = nil

@@ -22,6 +22,10 @@
 // history.ErrSuperseded if its run is not the present one. A Write that is repeated has no effect. Begin returns
 // history.ErrBusy while another run writes, unless an election has decided ([Claim]).
 //
+// One exception: a [Filler] goes on with the run of a recorder that had lost the store, up to the first row of the next run.
+// Each of its transactions locks the row of store against all others, and checks that the next run is the same. It counts
+// in store.fills that it changed what the present Writer knows, which then reads that again.
+//
 // Each Write announces itself in the same transaction: NOTIFY with the name of the schema as the channel, and with run
 // and number of the Write, such as "3:1207".
 //

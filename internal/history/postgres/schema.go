@@ -16,7 +16,7 @@ import (
 
 // The version of the schema, and the lowest version that can read our tables.
 const (
-	version = 4
+	version = 5
 	readers = 1
 )
 
@@ -35,7 +35,8 @@ var Dashboard string
 func steps() []string {
 	return []string{first, `alter table audit add column line text not null default '';`, `drop table note, acknowledgement, mute;`,
 		// An index of a column that many rows share is small, and so is one of blocks of rows that are in order.
-		`alter table event drop constraint event_pkey; drop index event_lane, term_until; create index event_lane on event(lane); create index term_until on term using brin(until);`}
+		`alter table event drop constraint event_pkey; drop index event_lane, term_until; create index event_lane on event(lane); create index term_until on term using brin(until);`,
+		`alter table store add column fills bigint not null default 0;`}
 }
 
 // versionOf reads the version of the schema; 0: there are no tables.

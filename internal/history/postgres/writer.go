@@ -28,7 +28,9 @@ type Writer struct {
 	writes  int64 // number of the last Write
 	writing int64 // number of the Write that is under way; 0: another transaction
 	closed  bool
-	note    string // see Note
+	note    string  // see Note
+	fills   string  // number of times that a Filler changed what this Writer knows
+	filler  *Filler // that this is part of; nil: of none
 }
 
 // errWritten reports that a Write was committed before.
@@ -66,9 +68,12 @@ func (w *Writer) transact(f func(tables.Database) error) (err error) {
 			return err
 		}
 	}
-	fence := "select run from store for update"
-	if w.run != 0 {
-		fence = fmt.Sprintf("select s.run, r.began, r.writes from store s, run r where r.id = %d for share of s for no key update of r", w.run) // it waits for a first attempt that is not over
+	fence := "select run, fills from store for update"
+	switch {
+	case w.filler != nil:
+		fence = w.filler.fence()
+	case w.run != 0:
+		fence = fmt.Sprintf("select s.run, r.began, r.writes, s.fills from store s, run r where r.id = %d for share of s for no key update of r", w.run) // it waits for a first attempt that is not over
 	}
 	row, err := w.o.begin(ctx, w.conn, writing, fence)
 	s := statements{conn: w.conn, queue: &pgconn.Batch{}}
@@ -81,7 +86,9 @@ func (w *Writer) transact(f func(tables.Database) error) (err error) {
 	if err == nil {
 		err = f(s)
 	}
-	if err == nil && w.writing != 0 {
+	if err == nil && w.writing != 0 && w.filler != nil {
+		_, err = s.Change(ctx, "update run set writes = ? where id = ?", w.writing, w.run)
+	} else if err == nil && w.writing != 0 {
 		_, _ = s.Change(ctx, "update run set wrote = clock_timestamp(), writes = ? where id = ?", w.writing, w.run)
 		_, err = s.Change(ctx, "select pg_notify(?, ?)", w.o.Name(), fmt.Sprintf("%d:%d", w.run, w.writing))
 	}
@@ -97,13 +104,26 @@ func (w *Writer) transact(f func(tables.Database) error) (err error) {
 
 // present checks the row that the fence of a transaction returned.
 func (w *Writer) present(row []string) error {
-	if w.run == 0 && len(row) == 1 {
+	switch {
+	case w.filler != nil:
+		return w.filler.present(row)
+	case w.run == 0 && len(row) == 2:
+		w.fills = row[1]
 		return nil
 	}
-	if len(row) != 3 || row[0] != strconv.FormatInt(w.run, 10) || row[1] != strconv.FormatInt(w.Run().From.UnixNano(), 10) {
+	if len(row) != 4 || row[0] != strconv.FormatInt(w.run, 10) || row[1] != strconv.FormatInt(w.Run().From.UnixNano(), 10) {
 		return fmt.Errorf("%s: %w", w.o.Place(), history.ErrSuperseded)
 	}
-	switch row[2] {
+	if w.fills != row[3] {
+		w.fills = row[3]
+		w.Forget()
+	}
+	return w.repeated(row[2])
+}
+
+// repeated checks the number of the last Write in the store.
+func (w *Writer) repeated(writes string) error {
+	switch writes {
 	case strconv.FormatInt(w.writes, 10):
 		return nil
 	case strconv.FormatInt(w.writes+1, 10):

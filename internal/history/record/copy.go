@@ -127,6 +127,9 @@ func (p *copying) all(ctx context.Context) (err error) {
 			p.follow.idle = false
 		}
 		if piece.Keyframe != nil {
+			if p.filling() && !piece.Keyframe.At.Wall.Before(p.to) {
+				return p.over(ctx, piece.Keyframe.At.Wall, len(piece.Inputs))
+			}
 			if err := p.restart(&piece); err != nil {
 				return err
 			}
@@ -135,11 +138,15 @@ func (p *copying) all(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		for _, in := range inputs {
-			if !in.At.Wall.Before(p.to) {
-				return p.write()
+		for i, in := range inputs {
+			stepped := in.Kind == sources.InputClockStep && p.store != nil && p.filling()
+			if stepped { // the end was computed for a clock that goes on
+				p.to = p.reached()
 			}
-			if n := len(p.inputs); n > 0 && p.inputs[n-1].Kind == sources.InputPublished && in.At.Wall.Sub(p.inputs[0].At.Wall) >= every {
+			if stepped || !in.At.Wall.Before(p.to) {
+				return p.over(ctx, in.At.Wall, len(inputs)-i)
+			}
+			if n := len(p.inputs); n > 0 && p.inputs[n-1].Kind == sources.InputPublished && in.At.Wall.Sub(p.inputs[0].At.Wall) >= p.pace() {
 				if err := p.write(); err != nil {
 					return err
 				}
@@ -158,6 +165,17 @@ func (p *copying) all(ctx context.Context) (err error) {
 		}
 	}
 }
+
+// pace is the length of a write. Each write of a fill lets the present recorder read again what it knows.
+func (p *copying) pace() time.Duration {
+	if p.filling() {
+		return fillEvery
+	}
+	return every
+}
+
+// filling reports whether the copy goes on with a run up to an instant.
+func (p *copying) filling() bool { return p.follow != nil && !p.to.Equal(endOfTime) }
 
 // restart continues with the keyframe of a Piece. At the first one it opens the store.
 func (p *copying) restart(piece *history.Piece) error {
@@ -223,12 +241,15 @@ func (p *copying) open(at time.Time, seq uint64) error {
 }
 
 // write records what was replayed.
-func (p *copying) write() error {
+func (p *copying) write() error { return p.batcher.flush(p.reached(), p.take) }
+
+// reached returns the time up to which everything was replayed.
+func (p *copying) reached() time.Time {
 	now := p.batcher.flushed
 	if n := len(p.inputs); n > 0 {
 		now = sources.Later(now, p.inputs[n-1].At.Wall)
 	}
-	return p.batcher.flush(now, p.take)
+	return now
 }
 
 func (p *copying) take() (inputs []sources.Input, lost uint64) {

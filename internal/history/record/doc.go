@@ -16,6 +16,9 @@
 // spool: a store that is slow, full, read-only or away delays nothing, and gets the rest later. Each run of the store
 // begins at the instant that [ForwardOptions].Last returns, the end of its previous run, so nothing is copied twice.
 //
+// If another recorder has taken over while the store was away, [Fill] copies what was seen until then to the end of the
+// run that was superseded. What comes later is counted.
+//
 // # Groups
 //
 // A group of Inputs begins with a keyframe: at the start, and after every hole, such as a failed write. It ends after

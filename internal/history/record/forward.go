@@ -184,7 +184,11 @@ func (f *Forwarder) begin(ctx context.Context, run history.Run) (Output, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &patient{Output: store, f: f, sleep: func(d time.Duration) error { return backoff.Sleep(ctx, d) }}, nil
+	return f.patient(ctx, store), nil
+}
+
+func (f *Forwarder) patient(ctx context.Context, store Output) *patient {
+	return &patient{Output: store, f: f, sleep: func(d time.Duration) error { return backoff.Sleep(ctx, d) }}
 }
 
 // patient is an Output that repeats a Write until it succeeds, until nothing can be written any more, or until the
@@ -214,7 +218,7 @@ func (p *patient) Write(b *history.Batch) error {
 		case errors.Is(err, history.ErrSuperseded):
 			p.f.refused += b.Count
 			return err
-		case errors.Is(err, history.ErrSetBack), errors.Is(err, history.ErrNewer), errors.Is(err, history.ErrDamaged), errors.Is(err, fs.ErrClosed):
+		case final(err):
 			return err
 		}
 		p.f.active.Store(false)
@@ -223,6 +227,11 @@ func (p *patient) Write(b *history.Batch) error {
 			return err
 		}
 	}
+}
+
+// final reports whether an error stays the same if a call is repeated.
+func final(err error) bool {
+	return errors.Is(err, history.ErrSetBack) || errors.Is(err, history.ErrNewer) || errors.Is(err, history.ErrDamaged) || errors.Is(err, fs.ErrClosed)
 }
 
 // tidied drops old records now and then.
@@ -276,7 +285,7 @@ func (p *copying) goesOn(ctx context.Context) (more bool, err error) {
 		return true, f.look(ctx, p.source.ID)
 	}
 	if p.store != nil {
-		if err := p.batcher.flush(sources.Later(p.batcher.flushed, f.ended), p.take); err != nil {
+		if err := p.batcher.flush(sources.Later(p.batcher.flushed, sources.Earlier(f.ended, p.to)), p.take); err != nil {
 			return false, err
 		}
 	}

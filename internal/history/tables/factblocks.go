@@ -94,7 +94,11 @@ func (r *recent) take(terms []tape.TermFact, events []tape.EventFact) {
 // load reads the running terms, the recent ones, and the last owners from the file.
 func (t *Tx) load() {
 	t.w.recent, t.w.known = recent{place: map[termKey]int{}}, map[uint64]*knownLane{}
-	t.loadLanes()
+	if t.loadLanes(); t.w.filler != nil {
+		return
+	}
+	t.query("select last from run where id < ? order by id desc limit 1", []any{t.w.run.ID}, &t.w.filled)
+	t.w.filled = min(t.w.filled, t.w.run.From.UnixNano()) // a clock may have been set back
 	var body []byte
 	last := "(select id, terms from body order by id desc limit ?) b"
 	t.each("select terms from "+last+" order by id", []any{hueBlocks}, []any{&body}, func() {
@@ -201,7 +205,10 @@ func compareTerms(a, b tape.TermFact) int {
 }
 
 // WriteBlock stores ended terms and events, both in the order of their lanes.
-func (t *Tx) WriteBlock(terms []tape.TermFact, events []tape.EventFact) {
+func (t *Tx) WriteBlock(terms []tape.TermFact, events []tape.EventFact) { t.putBlock(0, terms, events) }
+
+// putBlock replaces the block with a number, or, if that is 0, makes a new one. It returns the number.
+func (t *Tx) putBlock(id int64, terms []tape.TermFact, events []tape.EventFact) int64 {
 	var b blockRow
 	for i := range terms {
 		f := &terms[i]
@@ -215,9 +222,19 @@ func (t *Tx) WriteBlock(terms []tape.TermFact, events []tape.EventFact) {
 		b.firstEvent, b.lastEvent = min(b.firstEvent, at), max(b.lastEvent, at)
 		b.kinds |= 1 << e.Kind
 	}
-	id := t.insert("insert into block(start, until, first_event, last_event, kinds, terms, first_lane, last_lane, lanes) values(?,?,?,?,?,?,?,?,?)",
-		b.span.from, b.span.to, b.firstEvent, b.lastEvent, b.kinds, len(terms), b.lanes[0], b.lanes[len(b.lanes)-1], encodeLanes(b.lanes))
+	if id != 0 {
+		t.exec("delete from body where id = ?", id)
+		t.exec("delete from block where id = ?", id)
+	}
+	const columns, values = "start, until, first_event, last_event, kinds, terms, first_lane, last_lane, lanes) values(", "?,?,?,?,?,?,?,?,?)"
+	args := []any{b.span.from, b.span.to, b.firstEvent, b.lastEvent, b.kinds, len(terms), b.lanes[0], b.lanes[len(b.lanes)-1], encodeLanes(b.lanes)}
+	if id != 0 {
+		t.exec("insert into block(id, "+columns+"?,"+values, append([]any{id}, args...)...)
+	} else {
+		id = t.insert("insert into block("+columns+values, args...)
+	}
 	t.exec("insert into body values(?,?,?)", id, t.packed(t.w.encoder.Terms(nil, terms)), t.packed(t.w.encoder.Events(nil, events, terms)))
+	return id
 }
 
 // blockRow is a block without its bodies.

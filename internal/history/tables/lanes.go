@@ -19,6 +19,11 @@ type knownLane struct {
 	running []running // terms without an end, one for each owner
 	recent  []hued    // the last programs that owned it, oldest first
 	hued    bool      // recent has those of the rows of the store
+
+	// If another run was filled after this one had begun, and before this one saw the lane:
+	filled int64           // the end of that run; else 0
+	begun  map[string]bool // owners that it saw begin, which this run only found
+	over   map[string]bool // owners that it saw end, which this run only found gone
 }
 
 // running is a term that has no end yet.
@@ -48,12 +53,17 @@ func (t *Tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *knownLane 
 	if t.Err != nil {
 		return l
 	}
+	if l == nil && t.w.filler != nil {
+		l = t.w.filler.find(t, ref)
+	}
 	if l == nil {
 		t.w.last++
 		t.exec("insert into lane(id, source, space, name, kind, since) values(?,?,?,?,?,?)", t.w.last, ref.Source, ref.Space, ref.Name, kind, now.UnixNano())
 		l = t.w.knownLane(t.w.last)
 		l.kind, l.hued = kind, true
-		t.w.lanes[ref] = l
+		if t.w.lanes[ref] = l; t.w.filler != nil {
+			t.w.filler.unseen(t, l)
+		}
 	}
 	if !l.hued {
 		if l.hued = true; t.w.o.Owners != nil && len(l.recent) == 0 {
@@ -136,6 +146,12 @@ func (t *Tx) derived(b *history.Batch) {
 	for i := range b.Lanes {
 		t.laneChange(&b.Lanes[i], b.Span)
 	}
+	t.facts(b)
+	t.keep(b.Span.To)
+}
+
+// facts stores the dark stretches and events of a Batch.
+func (t *Tx) facts(b *history.Batch) {
 	for i := range b.Dark {
 		t.dark(&b.Dark[i], b.Span)
 	}
@@ -145,7 +161,6 @@ func (t *Tx) derived(b *history.Batch) {
 	for i := range b.Events {
 		t.event(&b.Events[i])
 	}
-	t.keep(b.Span.To)
 }
 
 // laneChange stores the changes of a primitive.
@@ -163,6 +178,9 @@ func (t *Tx) laneChange(c *history.LaneChange, span history.Span) {
 		l.kind = c.Kind
 		t.exec("update lane set kind = ? where id = ?", l.kind, l.id)
 	}
+	if l.filled = 0; t.w.filled > t.w.before && l.gone == t.w.filled {
+		l.filled, l.begun, l.over = l.gone, map[string]bool{}, map[string]bool{}
+	}
 	for i := range c.Terms {
 		t.term(l, &c.Terms[i])
 	}
@@ -172,10 +190,7 @@ func (t *Tx) laneChange(c *history.LaneChange, span history.Span) {
 		t.exec("update lane set gone = null where id = ?", l.id)
 		l.gone = 0
 	}
-	for _, v := range c.Levels {
-		t.exec("insert into level values(?,?,?,?,?) on conflict(lane, at) do update set taken = excluded.taken, high = excluded.high, gone = excluded.gone",
-			l.id, v.At.UnixNano(), Unsigned(v.Taken), Unsigned(v.High), v.Gone)
-	}
+	t.levels(l, c.Levels)
 	if c.Gone && l.gone == 0 {
 		l.gone = c.At.UnixNano()
 		t.exec("update lane set gone = ? where id = ?", l.gone, l.id)
@@ -183,6 +198,13 @@ func (t *Tx) laneChange(c *history.LaneChange, span history.Span) {
 			t.bound(r.TermFact, c.At)
 		}
 		l.running = nil
+	}
+}
+
+func (t *Tx) levels(l *knownLane, list []sources.Level) {
+	for _, v := range list {
+		t.exec("insert into level values(?,?,?,?,?) on conflict(lane, at) do update set taken = excluded.taken, high = excluded.high, gone = excluded.gone",
+			l.id, v.At.UnixNano(), Unsigned(v.Taken), Unsigned(v.High), v.Gone)
 	}
 }
 
@@ -208,9 +230,19 @@ func (t *Tx) term(l *knownLane, term *sources.Term) {
 	ended := term.End.How != sources.Unknown
 	old, known := l.runs(term.Owner.ID), false
 	if old != nil {
-		start := old.Start.At.UnixNano()
-		known = start == told || (!ended || term.End.At.UnixNano() >= start) && (old.told == told || old.Run != f.Run && old.Owner.Fence == term.Owner.Fence &&
-			(term.Start.How == sources.AtLeast || term.Start.Earliest().UnixNano() <= t.w.before)) // the term was running when the last run ended and when this run began
+		start, before := old.Start.At.UnixNano(), max(t.w.before, l.filled) // the term was running when the last run ended and when this run began
+		if old.Run == f.Run {
+			before = t.w.run.From.UnixNano() // and it was joined then
+		}
+		known = start == told || (!ended || term.End.At.UnixNano() >= start) && (old.told == told || (old.Run != f.Run || old.told == 0) && old.Owner.Fence == term.Owner.Fence &&
+			(term.Start.How == sources.AtLeast || term.Start.Earliest().UnixNano() <= before))
+	}
+	if ended && told <= t.w.before && f.End.Earliest().UnixNano() < l.filled {
+		if old == nil || told < old.Start.At.UnixNano() {
+			l.over[term.Owner.ID] = true
+			return
+		}
+		f.End = sources.StampBetween(time.Unix(0, l.filled), f.End.At, f.End.How)
 	}
 	if old == nil && ended {
 		t.again(&f)
@@ -219,6 +251,9 @@ func (t *Tx) term(l *knownLane, term *sources.Term) {
 		t.leave(old, term.Start.Earliest())
 	}
 	if known {
+		if l.filled != 0 && old.Run != f.Run {
+			l.begun[term.Owner.ID] = true
+		}
 		f.Start, f.Every = old.Start, max(old.Every, f.Every)
 		if old.Start.At.UnixNano() < told && term.Owner.Fence == 0 { // the term was not observed between the two starts
 			f.Sure = sources.Later(f.Sure, term.Start.At)
@@ -318,6 +353,22 @@ func (t *Tx) event(e *sources.Event) {
 			return
 		}
 		f.Lane, f.Ref = at.id, sources.Ref{}
+		if t.w.filled > t.w.before && !e.After.IsZero() && e.After.UnixNano() < t.w.filled && t.knows(at, e) {
+			return
+		}
 	}
 	t.events = append(t.events, f)
+}
+
+// knows reports whether the run that was filled saw what an event of the first look tells.
+func (t *Tx) knows(l *knownLane, e *sources.Event) bool {
+	switch gone := l.gone > t.w.before && l.gone < t.w.filled; {
+	case e.Kind.BeginsOwner():
+		return l.begun[e.Owner.ID]
+	case e.Kind.EndsOwner():
+		return gone || l.over[e.Previous.ID]
+	case e.Kind == sources.EventDeleted:
+		return gone
+	}
+	return e.Kind == sources.EventCreated && l.filled != 0
 }

@@ -37,19 +37,21 @@ type Writer struct {
 	packers sync.Pool // of *zstd.Encoder
 	scopes  map[scopeName]int64
 	group   openGroup
-	before  int64 // end of the previous run, or the beginning of this one if that is earlier
+	before  int64   // end of the previous run, or the beginning of this one if that is earlier
+	filled  int64   // end of the previous run now: it may have been filled
+	filler  *Filler // that this is part of; nil: of none
 }
 
 // New returns a Writer. Begin must be called before it writes.
 func New(o Options) *Writer {
 	w := &Writer{o: o, encoder: tape.NewEncoder(tape.EncoderOptions{})}
 	w.packers.New = func() any { return newPacker() }
-	w.forget()
+	w.Forget()
 	return w
 }
 
-// forget discards what may not be in the store.
-func (w *Writer) forget() {
+// Forget lets the next transaction read again what the Writer knows of the store.
+func (w *Writer) Forget() {
 	w.lanes, w.scopes, w.known = map[sources.Ref]*knownLane{}, map[scopeName]int64{}, nil
 }
 
@@ -67,7 +69,7 @@ func (w *Writer) Tx(f func(*Tx) error) error {
 		return f(t)
 	})
 	if err != nil {
-		w.forget()
+		w.Forget()
 	}
 	return err
 }

@@ -1,0 +1,117 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// Filling is an Output that goes on with a run after another recorder has begun the next one.
+type Filling interface {
+	Output
+	Run() history.Run // its To is the end of what was written
+	Until() time.Time // Write takes nothing after that
+
+	// Join is called after the last Write; before that the time counts as unobserved. It may be repeated.
+	Join() error
+}
+
+const (
+	fillWithin = time.Minute     // until the next run has begun and its clock was compared
+	fillEvery  = 5 * time.Second // of the recording, in one write
+	alive      = 2 * time.Second // the most between two Inputs of a Hub that runs; a source tells each second that it is alive
+)
+
+// Fill copies from a spool what its recorder saw between the end of its last run of the store and the beginning of the
+// next one. It returns how many Inputs came later, which nobody records. begin returns history.ErrBusy while the next run
+// has not begun. Other errors are final, except while the store is away; Fill then tries again until ctx ends.
+func Fill(ctx context.Context, o ForwardOptions, begin func(context.Context) (Filling, error)) (refused int, err error) {
+	f := NewForwarder(o)
+	var store Filling
+	give := time.Now().Add(fillWithin)
+	if err = f.persist(ctx, func() (err error) {
+		store, err = begin(ctx)
+		if errors.Is(err, history.ErrBusy) && time.Now().After(give) {
+			return fmt.Errorf("%w: %w", history.ErrSuperseded, err)
+		}
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	runs, err := o.From.Runs(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("reading the spool: %w", err)
+	}
+	for _, run := range runs {
+		is := store.Run()
+		if run.Host != is.Host || run.PID != is.PID || !run.Live && !run.To.After(is.To) {
+			continue
+		}
+		from := sources.Later(run.From, is.To)
+		cursor, err := o.From.Cursor(ctx, run.ID, from)
+		if errors.Is(err, history.ErrNothing) {
+			continue
+		}
+		if err != nil {
+			return f.refused, fmt.Errorf("reading the spool: %w", err)
+		}
+		p := &copying{cursor: cursor, texts: newDisguise(false), to: store.Until(), source: run, follow: &following{Forwarder: f, from: from},
+			begin: func(history.Run) (Output, error) { return unclosed{f.patient(ctx, store)}, nil }}
+		if err = p.all(ctx); err != nil {
+			return f.refused, err
+		}
+	}
+	return f.refused, f.persist(ctx, store.Join)
+}
+
+// persist calls a function until it succeeds, its error is final, or ctx ends.
+func (f *Forwarder) persist(ctx context.Context, call func() error) (err error) {
+	for pause := storePause.Start(); ; {
+		if err = call(); err == nil || final(err) || errors.Is(err, history.ErrSuperseded) {
+			return err
+		}
+		f.say(fmt.Sprintf("what was recorded before another recorder took over waits on this machine: %v", err))
+		if backoff.Sleep(ctx, pause.Next()) != nil {
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// unclosed is an Output that others go on to use.
+type unclosed struct{ *patient }
+
+// Close implements Output.
+func (unclosed) Close() error { return nil }
+
+// over ends a copy before an Input at next, which is too late for it. If that goes on with a run, over counts the Inputs
+// from there on, of which rest are read.
+func (p *copying) over(ctx context.Context, next time.Time, rest int) error {
+	f := p.follow
+	if f == nil {
+		return p.write()
+	}
+	for {
+		f.refused += rest
+		piece, err := p.cursor.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if piece.Empty() {
+			break
+		}
+		rest = len(piece.Inputs)
+	}
+	if p.store == nil {
+		return nil
+	}
+	if next.Sub(p.reached()) > alive { // it may have been frozen
+		return p.write()
+	}
+	return p.batcher.flush(p.to, p.take)
+}
