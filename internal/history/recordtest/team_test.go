@@ -72,7 +72,7 @@ func pieces(t *testing.T, log history.Log) (inputs []sources.Input) {
 func TestTheStoreOfATeamAnswersAsTheFile(t *testing.T) {
 	t.Parallel()
 	file, _ := File(t, recordedHour(t))
-	o := postgres.Options{Address: localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL(), Keep: 100 * 365 * 24 * time.Hour}
+	o := postgres.Options{Address: localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL(), Keep: century, Full: century}
 	done := make(chan struct{})
 	close(done)
 	f := record.NewForwarder(forwarded(file, o, done))
