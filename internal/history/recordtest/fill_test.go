@@ -20,6 +20,7 @@ import (
 	"coordtop/internal/history/sqlite"
 	"coordtop/internal/localserver"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 // between is an Output that calls f before the write with a number.
@@ -273,6 +274,22 @@ func nothingLater(t *testing.T, server *localserver.Postgres) {
 			t.Fatal(err)
 		}
 		defer f.Close()
+		from := f.Run().To
+		died := &history.Batch{Keyframe: []byte("k"), Span: history.Span{From: from, To: from.Add(time.Millisecond)}, Lanes: []history.LaneChange{
+			{Ref: sources.Ref{Source: "s", Name: "new"}, Kind: sources.KindMutex, Scope: "one"},
+			{Ref: sources.Ref{Source: "s", Name: "two/mutex"}, Kind: sources.KindMutex, Scope: "two"}}}
+		if err := f.Write(died); err != nil {
+			t.Error(err)
+		}
+		lanes, err := postgres.NewReader(g.o).Lanes(t.Context(), nil, history.Span{From: from, To: g.began})
+		if err != nil || len(lanes) < 3 {
+			t.Errorf("%d lanes, %v", len(lanes), err)
+		}
+		for _, l := range lanes {
+			for a, b := range lane.Observed(from, g.began, l.Dark) {
+				t.Errorf("%v is observed from %v to %v before the fill is joined", l.Ref, a, b)
+			}
+		}
 		late := &history.Batch{Keyframe: []byte("k"), Span: history.Span{From: g.cut, To: g.began.Add(1)}}
 		if err := f.Write(late); !errors.Is(err, history.ErrSuperseded) {
 			t.Errorf("a Batch that ends after the next run has begun: %v", err)
