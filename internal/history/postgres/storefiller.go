@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,6 +21,7 @@ type Filler struct {
 	fill  *tables.Filler
 	until time.Time // on the clock of the recorder, which may differ from that of the next one
 	next  history.Run
+	told  uint64 // number of the last event of the run that the store has
 }
 
 // Fill opens the store to go on with a run of this process. The error wraps history.ErrSuperseded if nothing of it may
@@ -37,7 +39,12 @@ func Fill(ctx context.Context, o Options, run int64) (*Filler, error) {
 		f.fill = tables.NewFiller(tables.Options{Transact: f.w.transact, Rows: f.w.rows, Owners: lastOwners},
 			tables.FillOptions{Near: f.near, Left: f.left, Drop: f.drop, Changed: "update store set fills = fills + 1"}, of, f.next)
 		f.w.Writer = f.fill.Writer
-		err = f.fill.Prepare()
+		if err = f.fill.Prepare(); err == nil {
+			err = f.fill.Query(func(ctx context.Context, q *tables.Query) error {
+				q.Each(ctx, "select coalesce(max(seq), 0) from event where run = ? and at >= instant(?) - interval '10 minutes'", []any{run, of.To.UnixNano()}, []any{(*tables.Unsigned)(&f.told)}, func() {})
+				return q.Err
+			})
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(Explained(o, err), f.w.shut())
@@ -97,6 +104,7 @@ func (f *Filler) Write(b *history.Batch) error {
 	if b.Span.To.After(f.until) {
 		return fmt.Errorf("%s: %w", f.w.o.Place(), history.ErrSuperseded)
 	}
+	b.Events = slices.DeleteFunc(b.Events, func(e sources.Event) bool { return e.Seq <= f.told })
 	return f.step(func() error { return f.fill.Write(b) })
 }
 

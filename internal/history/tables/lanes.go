@@ -364,7 +364,8 @@ func (t *Tx) event(e *sources.Event) {
 func (t *Tx) knows(l *knownLane, e *sources.Event) bool {
 	switch gone := l.gone > t.w.before && l.gone < t.w.filled; {
 	case e.Kind.BeginsOwner():
-		return l.begun[e.Owner.ID]
+		r := l.runs(e.Owner.ID)
+		return l.begun[e.Owner.ID] || r != nil && r.Start.At.UnixNano() <= t.w.filled
 	case e.Kind.EndsOwner():
 		return gone || l.over[e.Previous.ID]
 	case e.Kind == sources.EventDeleted:
