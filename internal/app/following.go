@@ -154,14 +154,14 @@ func (p *program) showRecorder(ctx context.Context, c config.Config, name string
 	p.settings.lasts = true
 	return p.observeSpecs(ctx, specs, sources.HubOptions{Thresholds: c.Thresholds}, func(inner context.Context, own *sources.Hub, beside *watched) error {
 		reading, cancel := context.WithTimeout(inner, resumeWithin)
-		feed := relayed.NewFeed(reading, f.Follower, f.store, own)
+		feed := relayed.NewFeed(reading, f.Follower, f.store, own, p.settings.recordingAt(c, place{}, p.logger()).selects)
 		cancel()
 		defer feed.Close()
 		past := &recording{config: c, place: f.place, reader: f.store}
 		player, closePlayer := past.player(inner)
 		defer closePlayer()
 		defer p.unfinished.begin()()
-		op := p.operator(inner, c, own, o.write)
+		op := p.operator(inner, c, feed.View(), o.write)
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()
 		u := past.uiOptions(op)

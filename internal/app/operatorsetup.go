@@ -30,10 +30,10 @@ const (
 )
 
 // operator makes the Operator for the sources of c, whose audit is shared. The caller must call giveBack.
-func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hub, always bool) *operate.Operator {
+func (p *program) operator(ctx context.Context, c config.Config, view operate.View, always bool) *operate.Operator {
 	log := p.auditLog()
 	shareAudit(ctx, log, p.settings.sharedPlace(c))
-	o := operate.Options{View: hub, Audit: log, Backends: map[string]operate.Backend{}, Always: always}
+	o := operate.Options{View: view, Audit: log, Backends: map[string]operate.Backend{}, Always: always}
 	identity := identityOf(c.Identity, actor(p.env.Lookup))
 	for _, s := range c.Sources {
 		b := p.backend(s, identity)

@@ -3,12 +3,14 @@ package relayed
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
 	"coordtop/internal/ground/spawn"
 	"coordtop/internal/history"
 	"coordtop/internal/history/follow"
+	"coordtop/internal/operate"
 	"coordtop/sources"
 	"coordtop/ui/dialog"
 )
@@ -17,6 +19,7 @@ import (
 type Feed struct {
 	*follow.Follower
 	own     *sources.Hub // of the sources of this board
+	selects func(*sources.Primitive) bool
 	changes *sources.Subscription
 	acts    *sources.Subscription // of own
 	earlier []sources.Event       // recorded before, and not returned yet
@@ -35,10 +38,10 @@ type act struct {
 
 func actOf(e *sources.Event) act { return act{e.Kind, e.Ref, e.At.UnixNano()} }
 
-// NewFeed returns the Feed of a Follower. own is the Hub in which actions are carried out. Events from before the start
-// are read from past until ctx ends. Close ends its goroutine.
-func NewFeed(ctx context.Context, f *follow.Follower, past history.Reader, own *sources.Hub) *Feed {
-	feed := &Feed{Follower: f, own: own, done: map[act]bool{}, changes: f.Hub().Subscribe(0), acts: own.Subscribe(0), wake: make(chan struct{}, 1)}
+// NewFeed returns the Feed of a Follower. own is the Hub in which actions are carried out, and selects reports whether its
+// sources would list a primitive. Events from before the start are read from past until ctx ends. Close ends its goroutine.
+func NewFeed(ctx context.Context, f *follow.Follower, past history.Reader, own *sources.Hub, selects func(*sources.Primitive) bool) *Feed {
+	feed := &Feed{Follower: f, own: own, selects: selects, done: map[act]bool{}, changes: f.Hub().Subscribe(0), acts: own.Subscribe(0), wake: make(chan struct{}, 1)}
 	feed.changes.SkipCalm()
 	feed.acts.SkipCalm()
 	until := time.Unix(0, math.MaxInt64)
@@ -117,17 +120,49 @@ type ownRows struct{ *Feed }
 func (ownRows) Now() time.Time { return time.Now() }
 
 func (o ownRows) Row(s *sources.State, ref sources.Ref) *sources.Row {
-	if row := fresh(o.own, ref); row != nil {
+	theirs := o.Feed.Row(s, ref)
+	if row := o.seen(o.own.State(), theirs); row != nil {
 		return row
 	}
-	return o.Feed.Row(s, ref)
+	return theirs
 }
 
-// fresh returns a row as its source shows it now; nil: it does not.
-func fresh(h *sources.Hub, ref sources.Ref) *sources.Row {
-	s := h.State()
-	if row := h.Row(s, ref); row != nil && row.Fresh(s) {
+// seen returns a row of the recorder as this board sees it itself in s, a State of its own Hub; nil: it does not. Nobody
+// owns a row that our source would list and does not.
+func (f *Feed) seen(s *sources.State, theirs *sources.Row) *sources.Row {
+	if theirs == nil {
+		return nil
+	}
+	if row := f.own.Row(s, theirs.Ref); row != nil {
+		if row.Fresh(s) {
+			return row
+		}
+		return nil
+	}
+	scopes := f.State().Scopes
+	row, free := *theirs, *theirs.Primitive
+	row.Scope = slices.IndexFunc(s.Scopes, func(c sources.Scope) bool {
+		return theirs.Scope < len(scopes) && c.Source == theirs.Source && c.Name == scopes[theirs.Scope].Name
+	})
+	if row.Scope < 0 || !row.Watched(s) || !f.selects(theirs.Primitive) {
+		return nil
+	}
+	free.Owners, free.Taken, free.Queue = nil, 0, sources.Queue{}
+	row.Primitive, row.Listing = &free, s.Scopes[row.Scope].Listing
+	return &row
+}
+
+// View returns the Hub of the sources of this board with all rows of the recorder that it sees itself.
+func (f *Feed) View() operate.View { return ownView{f.own, f} }
+
+type ownView struct {
+	*sources.Hub
+	feed *Feed
+}
+
+func (v ownView) Row(s *sources.State, ref sources.Ref) *sources.Row {
+	if row := v.Hub.Row(s, ref); row != nil {
 		return row
 	}
-	return nil
+	return v.feed.seen(s, v.feed.Row(v.feed.State(), ref))
 }

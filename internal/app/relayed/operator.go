@@ -60,7 +60,7 @@ type Operator struct {
 	sleepers map[string]*Sleeper // by the name of the source
 }
 
-// NewOperator returns an Operator. acts is that of the own Hub of the Feed, over sleepers.
+// NewOperator returns an Operator. acts has the View of the Feed, over sleepers.
 func NewOperator(acts *operate.Operator, feed *Feed, sleepers map[string]*Sleeper) *Operator {
 	return &Operator{acts, feed, sleepers}
 }
@@ -72,11 +72,11 @@ func (o *Operator) Choices(row *sources.Row) []action.Choice {
 		return nil
 	}
 	not := o.awake(row.Source)
-	if own := fresh(o.feed.own, row.Ref); own != nil && not == "" {
+	if own := o.feed.seen(o.feed.own.State(), row); own != nil && not == "" {
 		return o.Operator.Choices(own)
 	}
 	if not == "" {
-		not = o.waits(row.Source)
+		not = o.unseen(row)
 	}
 	list := o.Operator.Choices(row)
 	for i := range list {
@@ -92,9 +92,9 @@ func (o *Operator) NotEnded(row *sources.Row, t action.Target) string {
 	if not := o.awake(row.Source); not != "" {
 		return not
 	}
-	own := fresh(o.feed.own, row.Ref)
+	own := o.feed.seen(o.feed.own.State(), row)
 	if own == nil {
-		return o.waits(row.Source)
+		return o.unseen(row)
 	}
 	return o.Operator.NotEnded(own, t)
 }
@@ -131,7 +131,15 @@ func (o *Operator) awake(source string) (not string) {
 	return ""
 }
 
-// waits returns the reason why the rows of an awake source are not shown by itself.
+// unseen returns the reason why a row of an awake source is not shown by itself.
+func (o *Operator) unseen(row *sources.Row) string {
+	if !o.feed.selects(row.Primitive) {
+		return "this board looks at the server itself before it acts, and its config leaves this out: see `watch` of " + format.Clean(row.Source, 100)
+	}
+	return o.waits(row.Source)
+}
+
+// waits returns the reason why an awake source shows nothing by itself.
 func (o *Operator) waits(source string) string {
 	if s, _ := statusOf(o.feed.own.State(), source); s.Err != nil && !strings.Contains(s.Err.Error(), errAsleep.Error()) {
 		return "this board looks at the server itself before it acts, and cannot: " + format.Clean(s.Err.Error(), 200)

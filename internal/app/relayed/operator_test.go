@@ -29,7 +29,10 @@ import (
 
 const patience = 30 * time.Second
 
-var election = sources.Ref{Source: "leases", Space: "0", Name: "app:leader:x"}
+var (
+	election = sources.Ref{Source: "leases", Space: "0", Name: "app:leader:x"}
+	hidden   = sources.Ref{Source: "leases", Space: "0", Name: "app:leader:hidden"} // the config of the board does not select it
+)
 
 // counted counts the connections of a Source.
 type counted struct {
@@ -77,7 +80,7 @@ func newBoard(t *testing.T, address string) *board {
 		t.Fatal(err)
 	}
 	source := func() *redissource.Source {
-		return redissource.New(redissource.Options{Name: election.Source, Client: options, Selections: []redissource.Selection{{Pattern: election.Name, Kind: sources.KindElection}}})
+		return redissource.New(redissource.Options{Name: election.Source, Client: options, Selections: []redissource.Selection{{Pattern: "app:leader:*", Kind: sources.KindElection}}})
 	}
 	record := &recordtest.Recorder{Path: filepath.Join(t.TempDir(), "history.db")}
 	o, err := record.Begin()
@@ -106,9 +109,9 @@ func newBoard(t *testing.T, address string) *board {
 	for len(own.State().Sources) == 0 {
 		<-added.Wake()
 	}
-	feed := relayed.NewFeed(t.Context(), f, log, own)
+	feed := relayed.NewFeed(t.Context(), f, log, own, func(p *sources.Primitive) bool { return p.Name != hidden.Name })
 	t.Cleanup(feed.Close)
-	acts := operate.New(t.Context(), operate.Options{View: own, Always: true, Audit: operate.NewAuditLog(filepath.Join(t.TempDir(), "state", "audit.jsonl"), operate.Actor{User: "ana", Host: "desk"}), Backends: map[string]operate.Backend{election.Source: {
+	acts := operate.New(t.Context(), operate.Options{View: feed.View(), Always: true, Audit: operate.NewAuditLog(filepath.Join(t.TempDir(), "state", "audit.jsonl"), operate.Actor{User: "ana", Host: "desk"}), Backends: map[string]operate.Backend{election.Source: {
 		Type: "redis", Identity: "ana@desk:1", Demo: true, Nameless: true, RunsOut: true, Lease: 30 * time.Second, Caps: coord.Caps{Election: true, MaxData: 4096},
 		Open: func(context.Context, string) (coord.Driver, error) {
 			return rediscoord.New(options, rediscoord.Options{})
@@ -220,4 +223,36 @@ func TestABoardDoesNotActOnAnotherServerOfThatName(t *testing.T) {
 	if n := b.connected.Load(); n != 0 {
 		t.Errorf("%d connections to another server", n)
 	}
+}
+
+// TestABoardTakesWhatNobodyOwns has an election that was deleted before the board looked at the server itself.
+func TestABoardTakesWhatNobodyOwns(t *testing.T) {
+	t.Parallel()
+	b := newBoard(t, "leases:6379")
+	b.set("host-1")
+	if err := b.client.Set(t.Context(), hidden.Name, "host-1", time.Hour).Err(); err != nil {
+		t.Fatal(err)
+	}
+	b.await("the recorder's view", func() bool {
+		return owner(b.row()) == "host-1" && owner(b.feed.Row(b.feed.State(), hidden)) == "host-1"
+	})
+	if err := b.client.Del(t.Context(), election.Name, hidden.Name).Err(); err != nil {
+		t.Fatal(err)
+	}
+	b.await("the recorder's view of its end", func() bool {
+		return owner(b.row()) == "" && owner(b.feed.Row(b.feed.State(), hidden)) == ""
+	})
+	decided := action.TargetOf(b.row(), nil)
+	b.await("a campaign", func() bool { return b.choice(action.Campaign) == "" })
+	for _, c := range b.Choices(b.feed.Row(b.feed.State(), hidden)) {
+		if !action.Of(c.Verb).GivesUp && !strings.Contains(c.Not, "leaves this out") {
+			t.Errorf("%v of what the config leaves out: %q", c.Verb, c.Not)
+		}
+	}
+	if _, err := b.Start(action.Request{Verb: action.Try, Target: decided}); err != nil {
+		t.Fatalf("a try: %v", err)
+	}
+	b.await("our lease", func() bool {
+		return slices.ContainsFunc(b.Status().Holdings, func(h action.Holding) bool { return h.Ref == election && !h.Waiting })
+	})
 }
