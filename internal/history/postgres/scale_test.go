@@ -86,6 +86,10 @@ func BenchmarkStoreScale(b *testing.B) {
 			at := all.To.Add(-10 * h)
 			return terms(r.Lanes(b.Context(), nil, history.Span{From: at, To: at.Add(1)}))
 		}},
+		{"totals of an hour", func() (int, error) {
+			t, err := r.Totals(b.Context(), history.Span{From: all.To.Add(-h), To: all.To})
+			return len(t), err
+		}},
 		{"totals of all days", func() (int, error) { t, err := r.Totals(b.Context(), all); return len(t), err }},
 	} {
 		b.Run(q.name, func(b *testing.B) {
