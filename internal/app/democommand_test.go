@@ -318,6 +318,7 @@ func withoutRedis(t *testing.T, args ...string) *exec.Cmd {
 
 func TestDemoWithoutRedisSaysWhatToInstallAndServesPostgres(t *testing.T) {
 	t.Parallel()
+	raced.Alone(t, "it starts some dozen processes; other tests run demos with the race detector")
 	cmd := withoutRedis(t, "--no-ui")
 	out, errs := newStream(), newStream()
 	cmd.Stdout, cmd.Stderr = out, errs
@@ -337,6 +338,7 @@ func TestDemoWithoutRedisSaysWhatToInstallAndServesPostgres(t *testing.T) {
 
 func TestDemoWithoutRedisShowsThatBesidePostgres(t *testing.T) {
 	t.Parallel()
+	raced.Alone(t, "it starts some dozen processes; other tests run demos with the race detector")
 	cmd := withoutRedis(t)
 	s := onScreen(t, cmd)
 	s.await(t, func(out string) bool {

@@ -13,6 +13,7 @@ import (
 	"coordtop/internal/emulator/dflocktest"
 	"coordtop/internal/emulator/ydbtest"
 	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/localserver"
 )
 
@@ -181,6 +182,7 @@ func millisOf(d time.Duration) float64 { return float64(d) / float64(time.Millis
 
 func TestEachWayEndsLeadersWhereItMakesSense(t *testing.T) {
 	t.Parallel()
+	raced.Alone(t, "it starts a hundred processes; other tests drill each backend with the race detector")
 	not := map[string]string{
 		"stop postgres": "keeps a frozen leader", "release ydb": "the config may allow more", "release dflockd": "no command can free another's lock",
 	}

@@ -14,6 +14,7 @@ import (
 
 	"coordtop/internal/emulator/dflocktest"
 	"coordtop/internal/emulator/ydbtest"
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/help"
 	"coordtop/internal/localserver"
 )
@@ -78,6 +79,7 @@ func lockServers(t *testing.T) map[string]func(t *testing.T) lockServer {
 
 func TestNoTwoCommandsRunUnderOneLock(t *testing.T) {
 	t.Parallel()
+	raced.Alone(t, "it starts a hundred processes and looks from outside; other tests run commands under locks with the race detector")
 	for name, start := range lockServers(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/localserver"
 )
 
@@ -14,6 +15,7 @@ import (
 // in the time.
 func TestACheckIsNeverGreenBecauseItDidNotLook(t *testing.T) {
 	t.Parallel()
+	raced.Alone(t, "it reads half a million keys; other tests read keys with the race detector")
 	s := localserver.RedisForTest(t, localserver.RedisOptions{})
 	c, url := writer(t, s.Addr()), "redis://"+s.Addr()
 	for i := range 40 {
