@@ -30,4 +30,23 @@
 // One process at a time writes a recording, one [Batch] after the other. The Timeline screen, `history` and `report`
 // use a [Reader]. A replay reads the [Log]. All of them may read while the recorder of this process, or of another one,
 // writes.
+//
+// # From a server to the board of another machine
+//
+// A team has one recorder, a store on Postgres, and boards that ask no server. A change at a server passes these, in
+// this order:
+//
+//  1. A source sends it to the Hub of the recorder, which applies it as an Input (package sources).
+//  2. A Recorder writes the Input to a file, the spool: 40 ms after a pause, then every 100 ms (packages record, sqlite).
+//  3. A Forwarder reads the spool after each write, and writes the same to the store (record, postgres). While the
+//     store takes nothing, it tries again every 0.2 to 2 s, and the spool grows up to its limit (sqlite.Limits).
+//  4. The transaction that writes it announces itself by NOTIFY. A Listener on each machine receives that (postgres).
+//     Where no announcement arrives, the store is polled every 200 ms.
+//  5. A Follower reads the Inputs, and applies them to a Hub that equals that of the recorder (follow, sources.Follower).
+//  6. The commands show this Hub, and the board a Feed of it (internal/app/relayed).
+//
+// Each of them reads from the one before, so that none waits for a later one. Without load, 99 of 100 changes are on the
+// board within 300 ms, if announcements arrive. When nothing was written for [Silence], all on the board is old.
+//
+// Package election explains how a run begins, and why only one recorder writes.
 package history
