@@ -42,16 +42,16 @@ const (
 type Elector struct {
 	o Options
 
-	candidate atomic.Pointer[coord.Candidate] // nil: none stands
-	refusal   trouble                         // why it cannot stand
-	silence   trouble                         // why it sees nothing
-	present   atomic.Pointer[Present]         // as it was seen last; nil: not yet
-	free      atomic.Bool                     // the lease has expired, and the lock cannot be freed
-	run       atomic.Int64                    // that this process writes; 0: none
-	refused   atomic.Int64                    // Inputs that the store has refused since they were counted there
-	away      atomic.Pointer[func()]          // ends the session that stands; nil: none has stood
-	stands    atomic.Int64                    // the instant from which on it may stand, in Unix nanoseconds; 0: the server does not answer
-	wake      chan struct{}
+	candidate  atomic.Pointer[coord.Candidate] // nil: none stands
+	refusal    trouble                         // why it cannot stand
+	silence    trouble                         // why it sees nothing
+	present    atomic.Pointer[Present]         // as it was seen last; nil: not yet
+	byLease    atomic.Bool                     // the lease has expired, and the lock cannot be freed
+	run        atomic.Int64                    // that this process writes; 0: none
+	refused    atomic.Int64                    // Inputs that the store has refused since they were counted there
+	endSession atomic.Pointer[func()]          // ends the session that stands; nil: none has stood
+	standsFrom atomic.Int64                    // the instant from which on it may stand, in Unix nanoseconds; 0: the server does not answer
+	wake       chan struct{}
 }
 
 // New returns an Elector, which does nothing before Run. Its error is about the address.
@@ -81,7 +81,7 @@ func (e *Elector) Run(ctx context.Context) error {
 // campaign stands for election until ctx ends. After a refusal it tries again, because a right may have been granted.
 func (e *Elector) campaign(ctx context.Context) {
 	for ctx.Err() == nil {
-		if at := e.stands.Load(); e.run.Load() == 0 && (at == 0 || time.Now().UnixNano() < at) {
+		if at := e.standsFrom.Load(); e.run.Load() == 0 && (at == 0 || time.Now().UnixNano() < at) {
 			_ = backoff.Sleep(ctx, lookEvery/10) // the loop checks ctx
 			continue
 		}
@@ -120,8 +120,8 @@ func (e *Elector) stand(ctx context.Context, password string) error {
 	}
 	standing, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	away := func() { end(errSessionEnded) }
-	e.away.Store(&away)
+	endSession := func() { end(errSessionEnded) }
+	e.endSession.Store(&endSession)
 	c := coord.NewCandidate(d, coord.SessionOptions{Description: e.o.Name, Log: e.o.Logger, Retry: coord.Backoff{Max: 2 * time.Second}, OnState: func(s coord.StateChange) {
 		if s.State == coord.StateEnded && !errors.Is(s.Err, coord.ErrRefused) {
 			end(errSessionEnded)
@@ -187,7 +187,7 @@ func (e *Elector) Lock() uint32 {
 // Await returns when this process may ask for a run: it owns the lock, or the lease has expired and the lock cannot be
 // freed. Otherwise it returns the error of ctx.
 func (e *Elector) Await(ctx context.Context) error {
-	for e.Lock() == 0 && !e.free.Load() {
+	for e.Lock() == 0 && !e.byLease.Load() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -199,7 +199,7 @@ func (e *Elector) Await(ctx context.Context) error {
 
 // Resign lets others lead, for example because this process cannot write to the store. It goes on standing.
 func (e *Elector) Resign(ctx context.Context) {
-	e.free.Store(false)
+	e.byLease.Store(false)
 	if c := e.candidate.Load(); c != nil {
 		if term, ok := c.Leading(); ok {
 			if err := term.Resign(ctx); err != nil {
@@ -209,10 +209,10 @@ func (e *Elector) Resign(ctx context.Context) {
 	}
 }
 
-// Records reports the number of the run that this process writes; 0: it writes none.
+// Records keeps the number of the run that this process writes; 0: it writes none.
 func (e *Elector) Records(run int64) {
 	e.run.Store(run)
-	e.free.Store(false)
+	e.byLease.Store(false)
 }
 
 // Refused counts Inputs that the store has refused, in the row of the run that this process wrote last.
