@@ -94,7 +94,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()
 		recording.notify(inner, p, op.Audit(), hub, beside)
-		recording.follow(inner, op.Audit(), hub, beside)
+		recording.followAudit(inner, op.Audit(), hub, beside)
 		u := recording.uiOptions(op)
 		u.Feed, u.Player, u.Operator, u.Demo = feed, player, op, p.crash != nil
 		u.Recording, u.Notified = recording.status, recording.notifier.Trouble

@@ -12,14 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coordtop/internal/action"
 	"coordtop/internal/app/relayed"
 	"coordtop/internal/config"
 	"coordtop/internal/ground/format"
 	"coordtop/internal/headless"
 	"coordtop/internal/history/follow"
 	"coordtop/internal/history/postgres"
-	"coordtop/internal/operate"
 	"coordtop/sources"
 )
 
@@ -304,34 +302,4 @@ func (st *settings) recorderPlace(c config.Config, name string) (place, error) {
 		o.team.Schema = "coordtop_" + name
 	}
 	return o, nil
-}
-
-// teamAudit is the audit in the store of a team.
-type teamAudit struct {
-	*postgres.Acts
-	place string
-}
-
-// Put implements operate.Team. A note for another recording is not shared.
-func (a teamAudit) Put(r operate.Record, who operate.Actor, line []byte) {
-	if r.Action == action.NoteAction && r.Recording != a.place {
-		return
-	}
-	a.Acts.Put(postgres.Act{Said: who.String(), Source: r.Source, Space: r.Space, Name: r.Name, Action: r.Action, Reason: r.Reason, Outcome: cmp.Or(r.Result, r.Stage), Line: string(line)})
-}
-
-// Lines implements operate.Team.
-func (a teamAudit) Lines() (lines []operate.TeamLine) {
-	acts, _ := a.List() // a store that does not answer is reported by who follows it
-	for _, act := range acts {
-		lines = append(lines, operate.TeamLine{By: act.Who, Line: act.Line})
-	}
-	return lines
-}
-
-// shareAudit shares an audit with the store of a team, if there are both. The caller must close log.
-func shareAudit(ctx context.Context, log *operate.AuditLog, at place) {
-	if log != nil && at.team != nil {
-		log.Share(teamAudit{postgres.ShareActs(ctx, *at.team), at.String()})
-	}
 }

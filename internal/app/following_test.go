@@ -207,13 +207,13 @@ func TestABoardOnTheStoreOfATeamCostsTheWatchedServerNothing(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s%s", args, code, out, diag)
 		}
 	}
-	acts := postgres.ShareActs(t.Context(), postgres.Options{Address: store.URL()})
+	acts := postgres.ShareAudit(t.Context(), postgres.Options{Address: store.URL()})
 	defer acts.Close()
 	line, err := json.Marshal(operate.Record{At: time.Now(), ID: "elsewhere-1", Stage: operate.After, User: "ben", Host: "desk", Action: "try", Source: "ledger", Space: "postgres", Name: "4242", Result: "failed", Detail: "taken"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	acts.Put(postgres.Act{Said: "ben@desk", Source: "ledger", Action: "try", Outcome: "failed", Line: string(line)})
+	acts.Put(postgres.AuditLine{Said: "ben@desk", Source: "ledger", Action: "try", Outcome: "failed", Line: string(line)})
 	watch.stdout.await(t, func(s string) bool { return strings.Contains(s, "ben@desk, in the store ") })
 	if n := sessions() - before; n != 0 {
 		t.Errorf("%d sessions for five commands that ask no server", n)

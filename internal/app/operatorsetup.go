@@ -64,7 +64,7 @@ func (p *program) sharedAudit(ctx context.Context, at place) (*operate.AuditLog,
 	}
 	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
 	defer cancel()
-	acts, err := postgres.ReadActs(ctx, *at.team)
+	acts, err := postgres.ReadAudit(ctx, *at.team)
 	log.Share(teamAudit{acts, at.String()})
 	if noRecording(err) {
 		err = nil

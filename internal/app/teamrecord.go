@@ -237,7 +237,7 @@ func (p *program) recordHub(ctx context.Context, r *recording, hub *sources.Hub,
 	log := p.auditLog()
 	shareAudit(ctx, log, r.place)
 	defer log.Close()
-	r.follow(ctx, log, hub, beside)
+	r.followAudit(ctx, log, hub, beside)
 	r.notify(ctx, p, log, hub, beside)
 	listen.serve(ctx, p, hub, r, r.Recorder, beside)
 	for said, told := "", ""; ; {

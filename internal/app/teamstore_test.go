@@ -66,7 +66,7 @@ func TestATeamSharesWhatCommandsDoAndWhatIsMuted(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := postgres.Options{Address: store.URL()}
-	acts, err := postgres.ReadActs(t.Context(), o)
+	acts, err := postgres.ReadAudit(t.Context(), o)
 	shared := ""
 	list, _ := acts.List()
 	for _, act := range list {

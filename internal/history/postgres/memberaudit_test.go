@@ -22,9 +22,9 @@ func TestMembersShareTheirAuditWithTheUsersOfTheirSessions(t *testing.T) {
 	}
 	theirs := o
 	theirs.Address = server.URLFor("ana", "", "postgres")
-	ana, ben := ShareActs(t.Context(), theirs), ShareActs(t.Context(), o)
+	ana, ben := ShareAudit(t.Context(), theirs), ShareAudit(t.Context(), o)
 	defer ben.Close()
-	ana.Put(Act{Who: "root", Said: "ana@desk", Source: "leases", Name: "x", Action: "release", Outcome: "done", Line: `{"id":"1"}`})
+	ana.Put(AuditLine{Who: "root", Said: "ana@desk", Source: "leases", Name: "x", Action: "release", Outcome: "done", Line: `{"id":"1"}`})
 	ana.Close() // it is written nevertheless
 	limit := time.After(30 * time.Second)
 	for {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"coordtop/internal/app/backends"
 	"coordtop/internal/ground/backoff"
 	"coordtop/internal/history"
+	"coordtop/internal/history/postgres"
 	"coordtop/internal/operate"
 	"coordtop/sources"
 )
@@ -17,9 +19,9 @@ import (
 // A run that ended may not have written the actions of its last minute.
 const notWritten = time.Minute
 
-// follow adds to hub the actions of other coordtops of this user on the servers that it watches, and the notes
+// followAudit adds to hub the actions of other coordtops of this user on the servers that it watches, and the notes
 // for this recording: since the end of the last run, if that recorded, else from now on.
-func (r *recording) follow(ctx context.Context, log *operate.AuditLog, hub *sources.Hub, beside *watched) {
+func (r *recording) followAudit(ctx context.Context, log *operate.AuditLog, hub *sources.Hub, beside *watched) {
 	if log == nil {
 		return
 	}
@@ -102,5 +104,35 @@ func (r *recording) noter(op *operate.Operator) func(text string, about time.Tim
 			return nil // this board records it
 		}
 		return err
+	}
+}
+
+// teamAudit is the audit in the store of a team.
+type teamAudit struct {
+	*postgres.Audit
+	place string
+}
+
+// Put implements operate.Team. A note for another recording is not shared.
+func (a teamAudit) Put(r operate.Record, who operate.Actor, line []byte) {
+	if r.Action == action.NoteAction && r.Recording != a.place {
+		return
+	}
+	a.Audit.Put(postgres.AuditLine{Said: who.String(), Source: r.Source, Space: r.Space, Name: r.Name, Action: r.Action, Reason: r.Reason, Outcome: cmp.Or(r.Result, r.Stage), Line: string(line)})
+}
+
+// Lines implements operate.Team.
+func (a teamAudit) Lines() (lines []operate.TeamLine) {
+	acts, _ := a.List() // a store that does not answer is reported by who follows it
+	for _, act := range acts {
+		lines = append(lines, operate.TeamLine{By: act.Who, Line: act.Line})
+	}
+	return lines
+}
+
+// shareAudit shares an audit with the store of a team, if there are both. The caller must close log.
+func shareAudit(ctx context.Context, log *operate.AuditLog, at place) {
+	if log != nil && at.team != nil {
+		log.Share(teamAudit{postgres.ShareAudit(ctx, *at.team), at.String()})
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Act is a line of the audit that members share.
-type Act struct {
+// AuditLine is a line of the audit that members share.
+type AuditLine struct {
 	ID                                                 int64  // of the row
 	Who                                                string // the user of the session that wrote it, by the server
 	Said                                               string // the person, by the writer
@@ -21,15 +21,15 @@ type Act struct {
 }
 
 const (
-	actsEvery   = 2 * time.Second // between two reads, and between two attempts to write
-	mostActs    = 2000            // that are kept
+	auditEvery  = 2 * time.Second // between two reads, and between two attempts to write
+	mostLines   = 2000            // that are kept
 	mostUnsent  = 1000
-	actsOverlap = 20 // rows before the last one that are read again: a smaller number may be committed later
+	overlap     = 20 // rows before the last one that are read again: a smaller number may be committed later
 	longestLine = 64 << 10
 )
 
-// Acts is the audit of a team. It writes and reads in a goroutine, so that no method but Close waits for the server.
-type Acts struct {
+// Audit is the audit of a team. It writes and reads in a goroutine, so that no method but Close waits for the server.
+type Audit struct {
 	o      Options
 	pool   *Reader
 	wake   chan struct{} // capacity 1: there is something to write, or to read for the first time
@@ -38,35 +38,35 @@ type Acts struct {
 	joined sync.WaitGroup
 
 	mu     sync.Mutex
-	list   []Act // as read last, by ID
-	unsent []Act
+	list   []AuditLine // as read last, by ID
+	unsent []AuditLine
 	err    error
 }
 
-// ReadActs returns the audit in a store as it is now, for its method List only. It needs no Close.
-func ReadActs(ctx context.Context, o Options) (*Acts, error) {
-	a := &Acts{o: o, pool: NewReader(o)}
+// ReadAudit returns the audit in a store as it is now, for its method List only. It needs no Close.
+func ReadAudit(ctx context.Context, o Options) (*Audit, error) {
+	a := &Audit{o: o, pool: NewReader(o)}
 	return a, errors.Join(a.exchange(ctx, true), a.pool.Close())
 }
 
-// ShareActs returns the audit in a store, to which it connects once there is something to write, or List was called.
+// ShareAudit returns the audit in a store, to which it connects once there is something to write, or List was called.
 // Close ends its goroutine.
-func ShareActs(ctx context.Context, o Options) *Acts {
+func ShareAudit(ctx context.Context, o Options) *Audit {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	a := &Acts{o: o, pool: NewReader(o), wake: make(chan struct{}, 1), stop: stop}
+	a := &Audit{o: o, pool: NewReader(o), wake: make(chan struct{}, 1), stop: stop}
 	spawn.Go(ctx, &a.joined, func() { a.serve(ctx) })
 	return a
 }
 
 // Close gives the server two seconds to take the lines that were not written. What is lost then is in the file of the
 // person who acted.
-func (a *Acts) Close() {
+func (a *Audit) Close() {
 	a.stop()
 	a.joined.Wait()
 }
 
 // Put writes a line soon. It does not block. Lines beyond mostUnsent are only in the file of the person who acted.
-func (a *Acts) Put(act Act) {
+func (a *Audit) Put(act AuditLine) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.unsent) < mostUnsent {
@@ -77,7 +77,7 @@ func (a *Acts) Put(act Act) {
 
 // List returns the newest lines of all members, the oldest first, as they were read last, and the last error. Nothing is
 // read before the first call.
-func (a *Acts) List() ([]Act, error) {
+func (a *Audit) List() ([]AuditLine, error) {
 	if !a.wanted.Swap(true) {
 		spawn.Wake(a.wake)
 	}
@@ -86,8 +86,8 @@ func (a *Acts) List() ([]Act, error) {
 	return a.list, a.err
 }
 
-func (a *Acts) serve(ctx context.Context) {
-	timer := time.NewTimer(actsEvery)
+func (a *Audit) serve(ctx context.Context) {
+	timer := time.NewTimer(auditEvery)
 	defer timer.Stop()
 	for ctx.Err() == nil {
 		select {
@@ -99,16 +99,16 @@ func (a *Acts) serve(ctx context.Context) {
 		a.mu.Lock()
 		a.err = err
 		a.mu.Unlock()
-		timer.Reset(actsEvery)
+		timer.Reset(auditEvery)
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), actsEvery)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditEvery)
 	defer cancel()
 	_ = a.exchange(last, false) // what is lost is in the file
 	_ = a.pool.Close()
 }
 
 // exchange writes what was put, and reads what others wrote if that is wanted.
-func (a *Acts) exchange(ctx context.Context, wanted bool) error {
+func (a *Audit) exchange(ctx context.Context, wanted bool) error {
 	a.mu.Lock()
 	unsent, list := a.unsent, slices.Clip(a.list) // Insert must copy it, because List returns it
 	a.mu.Unlock()
@@ -144,20 +144,20 @@ func (a *Acts) exchange(ctx context.Context, wanted bool) error {
 	}
 	var after int64
 	if len(list) > 0 {
-		after = list[len(list)-1].ID - actsOverlap
+		after = list[len(list)-1].ID - overlap
 	}
 	if _, err = a.o.begin(ctx, conn, reading, "select 1"); err == nil {
-		var act Act
+		var act AuditLine
 		err = s.Each(ctx, "select id, who, line from (select id, who, line from audit where id > ? and line <> '' and length(line) <= ? order by id desc limit ?) newest order by id",
-			[]any{after, longestLine, mostActs}, []any{&act.ID, &act.Who, &act.Line}, func() {
-				if i, known := slices.BinarySearchFunc(list, act.ID, func(other Act, id int64) int { return cmp.Compare(other.ID, id) }); !known {
+			[]any{after, longestLine, mostLines}, []any{&act.ID, &act.Who, &act.Line}, func() {
+				if i, known := slices.BinarySearchFunc(list, act.ID, func(other AuditLine, id int64) int { return cmp.Compare(other.ID, id) }); !known {
 					list = slices.Insert(list, i, act)
 				}
 			})
 	}
 	rollback(conn)
 	a.mu.Lock()
-	a.list = list[max(len(list)-mostActs, 0):]
+	a.list = list[max(len(list)-mostLines, 0):]
 	a.mu.Unlock()
 	return Explained(a.o, err)
 }
