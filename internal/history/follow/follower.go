@@ -94,8 +94,8 @@ func (f *Follower) Status() Status {
 // Now returns the present time on the clock of the recorder.
 func (f *Follower) Now() time.Time { return time.Now().Add(f.Status().Offset) }
 
-// Ready waits until the present is shown, or until it is clear that the recorder is silent. An error tells why nothing
-// can be shown.
+// Ready waits until the present is shown, or until it is clear that the recorder is silent: for some 3 s, and longer only
+// while a read lasts, which takes 10 s at most. An error tells why nothing can be shown.
 func (f *Follower) Ready(ctx context.Context) error {
 	select {
 	case <-f.ready:

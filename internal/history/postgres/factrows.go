@@ -37,7 +37,7 @@ func (w *Writer) rows(t *tables.Tx, terms []tape.TermFact, events []tape.EventFa
 	w.eventRows(t, events, within)
 }
 
-// columns collects the values of rows, one slice for each column.
+// termColumns collects the values of rows, one slice for each column.
 type termColumns struct {
 	lane, key, run, startWithin, untilWithin               []int64
 	start                                                  []time.Time

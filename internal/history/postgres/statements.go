@@ -123,7 +123,8 @@ func prepared(text string, args []any) (out string, values [][]byte, formats []i
 	return out, values, formats, nil
 }
 
-// numbered replaces the placeholders ? and ?1 of a statement with $1, leaves out arguments that it does not have.
+// numbered replaces the placeholders ? and ?1 of a statement with $1 and so on, and leaves out the arguments that
+// it does not have.
 func numbered(text string, args []any) (string, []any) {
 	var b strings.Builder
 	var used []any

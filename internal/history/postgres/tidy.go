@@ -34,9 +34,9 @@ func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	return !did, err
 }
 
-// dropDay drops the partitions of one day that ended before an instant. While a term of that day runs, only the
-// rest of the day goes. It also makes the partitions of tomorrow, if the run writes now.
-func (w *Writer) dropDay(before time.Time, whatever bool) (did bool, err error) {
+// dropDay drops the partitions of the first day that it finds to have ended before an instant. A day with a
+// running term keeps that one, unless runningToo, and loses its other rows. It makes the partitions of tomorrow first.
+func (w *Writer) dropDay(before time.Time, runningToo bool) (did bool, err error) {
 	ctx := context.Background()
 	err = w.Tx(func(t *tables.Tx) error {
 		w.partition(t, time.Now().Add(day))
@@ -47,7 +47,7 @@ func (w *Writer) dropDay(before time.Time, whatever bool) (did bool, err error) 
 			}
 			running := false
 			t.Each(ctx, "select exists(select 1 from term_"+name+" where until is null)", nil, []any{&running}, func() {})
-			if running && !whatever {
+			if running && !runningToo {
 				did = t.Change(ctx, "delete from term_"+name+" where until < instant(?)", before.UnixNano())+t.Change(ctx, "delete from event_"+name) > 0 || did
 				continue
 			}

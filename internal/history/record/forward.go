@@ -240,10 +240,7 @@ func (p *patient) tidied() {
 	if now.Before(p.tidy) {
 		return
 	}
-	done, err := p.Tidy(now)
-	for !done && err == nil && time.Since(now) < tidyFor {
-		done, err = p.Tidy(now)
-	}
+	done, err := dropOld(p.Output, now)
 	if p.tidy = now.Add(time.Second); done || err != nil {
 		p.tidy = now.Add(tidying)
 	}

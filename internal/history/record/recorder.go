@@ -187,11 +187,7 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 		r.say(r.note(), false)
 	}
 	if now.Mono >= r.tidy {
-		began := time.Now()
-		done, err := r.batcher.store.Tidy(age)
-		for !done && err == nil && time.Since(began) < tidyFor {
-			done, err = r.batcher.store.Tidy(age)
-		}
+		done, err := dropOld(r.batcher.store, age)
 		if done || err != nil {
 			r.tidy = now.Mono + tidying
 		}
@@ -199,6 +195,15 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 			r.broken(err, now)
 		} else {
 			r.log(err)
+		}
+	}
+}
+
+// dropOld lets store drop what is too old or too much, for about tidyFor.
+func dropOld(store Output, now time.Time) (done bool, err error) {
+	for began := time.Now(); ; {
+		if done, err = store.Tidy(now); done || err != nil || time.Since(began) >= tidyFor {
+			return done, err
 		}
 	}
 }

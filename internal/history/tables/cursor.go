@@ -54,7 +54,7 @@ type cursor struct {
 	run, group int64
 	position   int64  // bytes of the group that were read
 	last       uint64 // the Seq of the last Input that was returned
-	thin       uint64 // of the group, see the package comment
+	thin       uint64 // of the group, see package sqlite
 }
 
 // begin reads the keyframe of a group.
