@@ -8,6 +8,12 @@
 // Main takes everything that belongs to the process (arguments, streams, variables, signals) as an Environment, so that
 // tests run the whole program in their own process.
 //
+// # The recording of a team
+//
+// With a store, `record` stands by, and records while it is elected (teamrecord.go): into a file, from which it copies to
+// the store (teamstore.go). With --from, or team: in the config, commands and boards show what that recorder sees
+// (following.go, package relayed). Package history describes the whole way.
+//
 // # Output
 //
 // While the board is up, only its renderer writes to the terminal. All other messages, including those of the Redis

@@ -45,7 +45,7 @@ type recording struct {
 	earlier []sources.Event // recorded before the start, as far as the board keeps them
 	forgot  string          // the warning if the recording could not be read; "": it could
 	reader  pastReader      // of the place; nil: nothing is recorded
-	turn    *turn           // in which this process records for a team; nil: it does not
+	term    *recorderTerm   // in which this process records for a team; nil: it does not
 	*record.Recorder
 	forwarder *record.Forwarder // copies to the store of a team; nil: the team has no store
 	notifier  *notify.Notifier  // nil: nobody is told

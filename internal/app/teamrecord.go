@@ -35,9 +35,9 @@ type team struct {
 	beside  *watched     // the goroutines of the command
 }
 
-// turn is the time in which a process records for its team. begin and the Writes that follow are called by one
-// goroutine, which may end after the turn.
-type turn struct {
+// recorderTerm is a term in which this process is the recorder of its team. begin and the Writes that follow are called
+// by one goroutine, which may end after the term.
+type recorderTerm struct {
 	*team
 	own atomic.Int64 // its last run
 }
@@ -152,14 +152,14 @@ func (t *team) record(ctx context.Context, c config.Config) error {
 	}
 	defer t.listen.close()
 	r := t.p.settings.recordingAt(c, t.place, t.p.logger())
-	r.turn, r.records = &turn{team: t}, true
-	r.turn.own.Store(run)
+	r.term, r.records = &recorderTerm{team: t}, true
+	r.term.own.Store(run)
 	defer r.close()
 	err = t.p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		return t.p.recordHub(inner, r, hub, t.listen, beside)
 	})
 	if ctx.Err() == nil && errors.Is(err, history.ErrSuperseded) {
-		own, refused := r.turn.own.Load(), r.forwarder.Refused()
+		own, refused := r.term.own.Load(), r.forwarder.Refused()
 		t.beside.run(ctx, func() error { t.fill(ctx, own, refused); return nil })
 		return t.resign(ctx, err)
 	}
@@ -210,7 +210,7 @@ func (t *team) resign(ctx context.Context, cause error) error {
 }
 
 // begin begins a run, see record.ForwardOptions.
-func (t *turn) begin(ctx context.Context, run history.Run) (record.Output, error) {
+func (t *recorderTerm) begin(ctx context.Context, run history.Run) (record.Output, error) {
 	w, err := postgres.Begin(ctx, t.claim(t.own.Load()), run)
 	if err != nil {
 		return nil, err
@@ -222,9 +222,9 @@ func (t *turn) begin(ctx context.Context, run history.Run) (record.Output, error
 	return w, nil
 }
 
-// from returns the time from which on the spool is copied. What was recorded before another recorder has taken over is
+// copiedFrom returns the time from which on the spool is copied. What was recorded before another recorder has taken over is
 // not copied, whatever the clocks say.
-func (t *turn) from(last history.Run, spool []history.Run, began time.Time) time.Time {
+func (t *recorderTerm) copiedFrom(last history.Run, spool []history.Run, began time.Time) time.Time {
 	if last.ID == t.own.Load() || slices.ContainsFunc(spool, func(run history.Run) bool { return run.Host == last.Host && run.PID == last.PID }) {
 		return last.To
 	}

@@ -56,8 +56,8 @@ func TestASpoolIsCopiedOnlyFromTheLastRunOnWhateverTheClocksSay(t *testing.T) {
 	began := time.Unix(1000, 0)
 	here := history.Run{ID: 1, Host: "here", PID: 1, Span: history.Span{To: began.Add(-time.Second)}}
 	ahead := history.Run{ID: 2, Host: "there", PID: 1, Span: history.Span{To: began.Add(5 * time.Minute)}}
-	turn := &turn{}
-	turn.own.Store(3)
+	term := &recorderTerm{}
+	term.own.Store(3)
 	for _, c := range []struct {
 		what string
 		last history.Run
@@ -65,9 +65,9 @@ func TestASpoolIsCopiedOnlyFromTheLastRunOnWhateverTheClocksSay(t *testing.T) {
 	}{
 		{"another recorder, whose clock is ahead, was the last", ahead, began},
 		{"an earlier process with this spool was the last", here, here.To},
-		{"this turn has begun a run", history.Run{ID: 3, Span: history.Span{To: began.Add(time.Minute)}}, began.Add(time.Minute)},
+		{"this term has begun a run", history.Run{ID: 3, Span: history.Span{To: began.Add(time.Minute)}}, began.Add(time.Minute)},
 	} {
-		if got := turn.from(c.last, []history.Run{here}, began); !got.Equal(c.want) {
+		if got := term.copiedFrom(c.last, []history.Run{here}, began); !got.Equal(c.want) {
 			t.Errorf("%s: %v instead of %v", c.what, got, c.want)
 		}
 	}

@@ -135,7 +135,7 @@ func (r *recording) runTeam(ctx context.Context, hub *sources.Hub, beside *watch
 		return spooled{w, wake}, nil
 	}})
 	r.forwarder = record.NewForwarder(record.ForwardOptions{From: spool, Wake: wake, Done: done, Logger: r.logger,
-		Begin: r.turn.begin,
+		Begin: r.term.begin,
 		Last: func(ctx context.Context, waiting []history.Run) (last time.Time, err error) {
 			runs, err := r.reader.Runs(ctx)
 			if errors.Is(err, history.ErrNothing) || err == nil && len(runs) == 0 {
@@ -144,7 +144,7 @@ func (r *recording) runTeam(ctx context.Context, hub *sources.Hub, beside *watch
 			if err != nil {
 				return last, err
 			}
-			return r.turn.from(runs[len(runs)-1], waiting, r.began), nil
+			return r.term.copiedFrom(runs[len(runs)-1], waiting, r.began), nil
 		},
 	})
 	beside.run(ctx, func() error {

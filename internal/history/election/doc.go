@@ -6,10 +6,11 @@
 //
 // A run is a stretch of time that one process records: a row of the store. Its number is a fence, and the greatest one
 // is in the table store. Each transaction of a postgres.Writer checks that the number of its run is still that one, and
-// otherwise returns history.ErrSuperseded. An elected recorder takes a number first (postgres.Fence), so that the
-// record of earlier runs has its final end, and only then observes. The run gets its row when there is something to
-// write (postgres.Begin). So whatever the election decides, and however long a process was frozen, one run is written
-// at a time: the lock and the lease only decide who may ask for the next number, which postgres.Claim proves.
+// otherwise returns history.ErrSuperseded. An elected recorder takes a number (postgres.Fence) before it observes. The
+// run gets its row when there is something to write (postgres.Begin). So whatever the election decides, and however
+// long a process was frozen, only one run has a Writer: the lock and the lease only decide who may ask for the next
+// number, which postgres.Claim proves. What a superseded recorder saw before the next run began, a postgres.Filler may
+// add to its run.
 //
 // # Lock and lease
 //

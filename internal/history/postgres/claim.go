@@ -26,8 +26,7 @@ type Claim struct {
 	Seen int64
 }
 
-// Fence takes a number for a run, without a row, so that earlier runs write nothing more: what can be read now stays the
-// end of them. Its errors are those of Begin. note is a sentence about something unusual; "": nothing is unusual.
+// Fence takes a number for a run, without a row, so that the Writers of earlier runs write nothing more. Its errors are those of Begin. note is a sentence about something unusual; "": nothing is unusual.
 func Fence(ctx context.Context, o Options) (run int64, note string, err error) {
 	conn, err := o.connect(ctx)
 	if err != nil {
