@@ -87,10 +87,10 @@ func (s *tallies) pass(ctx context.Context) {
 	decoder := tape.NewDecoder()
 	var id int64
 	var body, raw []byte
-	for after, n := int64(-1), bodiesAtOnce; n == bodiesAtOnce && !s.Over(ctx); after = id {
-		n = 0
-		s.Each(ctx, "select id, body.terms from block join body using(id) where id > ? and block.terms > 0 and start < ? and until >= ? order by id limit ?",
-			[]any{after, s.window.to, s.window.from, bodiesAtOnce}, []any{&id, &body}, func() {
+	for until, n := s.window.from, bodiesAtOnce; n == bodiesAtOnce && !s.Over(ctx); {
+		n = 0 // in the order of their ends: a stretch that was filled is in later blocks
+		s.Each(ctx, "select until, id, body.terms from block join body using(id) where (until, id) > (?, ?) and block.terms > 0 and start < ? order by until, id limit ?",
+			[]any{until, id, s.window.to, bodiesAtOnce}, []any{&until, &id, &body}, func() {
 				n++
 				if raw = s.unpackedInto(raw[:0], body); s.Err == nil {
 					s.Err = decoder.EachTerm(raw, func(f *tape.TermFact) {
