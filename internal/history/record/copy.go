@@ -100,6 +100,7 @@ type copying struct {
 	follow *following // nil: the copy ends where no more is recorded
 
 	replay  *sources.Replayer
+	applied sources.Input // the last one
 	store   Output
 	batcher *batcher
 	inputs  []sources.Input // since the last write
@@ -159,6 +160,7 @@ func (p *copying) all(ctx context.Context) (err error) {
 			if err := p.replay.Apply(in); err != nil {
 				return err
 			}
+			p.applied = in
 			if p.store != nil { // otherwise the store has it
 				p.inputs = append(p.inputs, in)
 			}
@@ -188,7 +190,7 @@ func (p *copying) restart(piece *history.Piece) error {
 	if err != nil {
 		return err
 	}
-	p.replay, p.inputs = sources.NewReplayerAt(k, sources.HubOptions{}), nil
+	p.replay, p.inputs, p.applied = sources.NewReplayerAt(k, sources.HubOptions{}), nil, sources.Input{Seq: k.Seq, At: k.At}
 	at := k.At.Wall
 	if at.IsZero() {
 		at = p.source.From

@@ -110,6 +110,10 @@ func (p *copying) over(ctx context.Context, next time.Time, rest int) error {
 	if p.store == nil {
 		return nil
 	}
+	// The last events are written, so the terms must be, too. This Input is not.
+	if err := p.replay.Apply(sources.Input{Seq: p.applied.Seq + 1, Kind: sources.InputPublished, At: p.applied.At}); err != nil {
+		return err
+	}
 	if next.Sub(p.reached()) > alive { // it may have been frozen
 		return p.write()
 	}
