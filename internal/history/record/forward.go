@@ -41,6 +41,8 @@ type Forwarder struct {
 	wrote   atomic.Pointer[time.Time] // nil: nothing was written yet
 	copied  atomic.Pointer[time.Time] // end of what was written
 	refused int                       // Inputs of a write that was superseded
+	clock   steadyClock               // for the age of old records of the store
+	began   time.Time                 // when the Forwarder was made
 }
 
 // NewForwarder returns a Forwarder, which does nothing before Run.
@@ -48,7 +50,7 @@ func NewForwarder(o ForwardOptions) *Forwarder {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	f := &Forwarder{o: o}
+	f := &Forwarder{o: o, began: time.Now()}
 	f.say("")
 	return f
 }
@@ -187,7 +189,15 @@ func (f *Forwarder) begin(ctx context.Context, run history.Run) (Output, error) 
 	return f.patient(ctx, store), nil
 }
 
+func (f *Forwarder) now() sources.Instant {
+	at := time.Now()
+	return sources.Instant{Wall: at.Round(0), Mono: at.Sub(f.began)}
+}
+
 func (f *Forwarder) patient(ctx context.Context, store Output) *patient {
+	if f.clock == (steadyClock{}) { // else the end of the previous run may be by our own clock
+		f.clock.start(store.Before(), f.now())
+	}
 	return &patient{Output: store, f: f, sleep: func(d time.Duration) error { return backoff.Sleep(ctx, d) }}
 }
 
@@ -240,7 +250,7 @@ func (p *patient) tidied() {
 	if now.Before(p.tidy) {
 		return
 	}
-	done, err := dropOld(p.Output, now)
+	done, err := dropOld(p.Output, p.f.clock.at(p.f.now()))
 	if p.tidy = now.Add(time.Second); done || err != nil {
 		p.tidy = now.Add(tidying)
 	}

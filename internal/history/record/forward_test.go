@@ -252,3 +252,46 @@ func TestTheStoreIsWrittenNoMoreOftenThanTheSpool(t *testing.T) {
 		running.Wait()
 	})
 }
+
+// aged is a store that keeps the times by which it should drop old records.
+type aged struct {
+	Output
+	before time.Time
+	tidied *[]time.Time
+}
+
+func (aged) Write(*history.Batch) error { return nil }
+
+func (a aged) Before() time.Time { return a.before }
+
+func (a aged) Tidy(now time.Time) (done bool, err error) {
+	*a.tidied = append(*a.tidied, now)
+	return true, nil
+}
+
+func TestAClockThatIsAheadDropsNothingFromTheStore(t *testing.T) {
+	t.Parallel()
+	previous := time.Now().AddDate(0, 0, -40) // the end of a run, as the other clocks have it
+	before, tidied := previous, []time.Time(nil)
+	f := NewForwarder(ForwardOptions{Begin: func(context.Context, history.Run) (Output, error) {
+		return aged{before: before, tidied: &tidied}, nil
+	}})
+	for range 2 {
+		store, err := f.begin(t.Context(), history.Run{})
+		if err == nil {
+			err = store.Write(&history.Batch{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		before = time.Now() // this clock ended the first run
+	}
+	for _, at := range tidied {
+		if at.After(previous.Add(time.Minute)) {
+			t.Errorf("records are dropped as if %v was over", at.Sub(previous))
+		}
+	}
+	if len(tidied) != 2 {
+		t.Errorf("old records were dropped %d times", len(tidied))
+	}
+}
