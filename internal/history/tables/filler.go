@@ -178,7 +178,7 @@ func (f *Filler) of(ref sources.Ref, l *knownLane) *filled {
 
 // laneChange stores the changes of a primitive.
 func (f *Filler) laneChange(t *Tx, c *history.LaneChange, span history.Span) {
-	since := t.since(c, span).UnixNano()
+	since := f.since(c, span).UnixNano()
 	l := t.lane(c.Ref, c.Kind, time.Unix(0, since))
 	if t.Err != nil {
 		return

@@ -165,7 +165,7 @@ func (t *Tx) facts(b *history.Batch) {
 
 // laneChange stores the changes of a primitive.
 func (t *Tx) laneChange(c *history.LaneChange, span history.Span) {
-	since := t.since(c, span)
+	since := t.w.since(c, span)
 	l := t.lane(c.Ref, c.Kind, since)
 	if t.Err != nil {
 		return
@@ -210,7 +210,7 @@ func (t *Tx) levels(l *knownLane, list []sources.Level) {
 
 // since returns the first instant at which the primitive of c was observed. It lies before the Batch if the first try
 // to write failed.
-func (t *Tx) since(c *history.LaneChange, span history.Span) time.Time {
+func (w *Writer) since(c *history.LaneChange, span history.Span) time.Time {
 	since := span.From
 	for i := range c.Terms {
 		if start := c.Terms[i].Start; start.How == sources.Seen {
@@ -220,7 +220,7 @@ func (t *Tx) since(c *history.LaneChange, span history.Span) time.Time {
 	for i := range c.Levels {
 		since = sources.Earlier(since, c.Levels[i].At)
 	}
-	return sources.Later(since, t.w.run.From)
+	return sources.Later(since, w.run.From)
 }
 
 // term stores a term that began, changed or ended.
@@ -353,7 +353,7 @@ func (t *Tx) event(e *sources.Event) {
 			return
 		}
 		f.Lane, f.Ref = at.id, sources.Ref{}
-		if t.w.filled > t.w.before && !e.After.IsZero() && e.After.UnixNano() < t.w.filled && t.knows(at, e) {
+		if t.w.filled > t.w.before && !e.After.IsZero() && e.After.UnixNano() < t.w.filled && t.w.knows(at, e) {
 			return
 		}
 	}
@@ -361,11 +361,11 @@ func (t *Tx) event(e *sources.Event) {
 }
 
 // knows reports whether the run that was filled saw what an event of the first look tells.
-func (t *Tx) knows(l *knownLane, e *sources.Event) bool {
-	switch gone := l.gone > t.w.before && l.gone < t.w.filled; {
+func (w *Writer) knows(l *knownLane, e *sources.Event) bool {
+	switch gone := l.gone > w.before && l.gone < w.filled; {
 	case e.Kind.BeginsOwner():
 		r := l.runs(e.Owner.ID)
-		return l.begun[e.Owner.ID] || r != nil && r.Start.At.UnixNano() <= t.w.filled
+		return l.begun[e.Owner.ID] || r != nil && r.Start.At.UnixNano() <= w.filled
 	case e.Kind.EndsOwner():
 		return gone || l.over[e.Previous.ID]
 	case e.Kind == sources.EventDeleted:

@@ -15,7 +15,7 @@ import (
 // of their beginnings, unless a clock was set back, or one that is in a block was written again: such a lane is summed up
 // on its own.
 type tallies struct {
-	*search
+	from    *search
 	seed    maphash.Seed
 	changes int // in all lanes
 }
@@ -45,19 +45,19 @@ const (
 
 // sum sums up the terms of a window for each of the lanes, which are in the order of their numbers.
 func (q *Query) sum(ctx context.Context, window period, all *everything) []lane.Sum {
-	s := &tallies{search: q.search(all.lanes, window, all.dark), seed: maphash.MakeSeed()}
+	s := &tallies{from: q.search(all.lanes, window, all.dark), seed: maphash.MakeSeed()}
 	for i := range all.lanes {
 		l := &all.lanes[i]
-		s.lanes[uint64(l.id)].tallied = &tallied{Tally: all.tally(l, window), alone: q.Rows != nil}
+		s.from.lanes[uint64(l.id)].tallied = &tallied{Tally: all.tally(l, window), alone: q.Rows != nil}
 	}
 	if q.Blocks {
-		s.going(ctx)
+		s.from.going(ctx)
 		s.pass(ctx)
 		s.finish(ctx)
 	}
 	sums, alone := make([]lane.Sum, len(all.lanes)), []int(nil)
 	for i := range all.lanes {
-		switch l := s.lanes[uint64(all.lanes[i].id)]; {
+		switch l := s.from.lanes[uint64(all.lanes[i].id)]; {
 		case l.alone:
 			alone = append(alone, i)
 		case l.kind == sources.KindSemaphore:
@@ -71,7 +71,7 @@ func (q *Query) sum(ctx context.Context, window period, all *everything) []lane.
 		var some []listed
 		for terms := 0; len(some) < len(alone) && terms < summedTerms; {
 			one := all.lanes[alone[len(some)]]
-			some, terms = append(some, one), terms+s.lanes[uint64(one.id)].entries
+			some, terms = append(some, one), terms+s.from.lanes[uint64(one.id)].entries
 		}
 		found := q.terms(ctx, some, window, all.dark)
 		for i := range some {
@@ -87,14 +87,14 @@ func (s *tallies) pass(ctx context.Context) {
 	decoder := tape.NewDecoder()
 	var id int64
 	var body, raw []byte
-	for until, n := s.window.from, bodiesAtOnce; n == bodiesAtOnce && !s.Over(ctx); {
+	for until, n := s.from.window.from, bodiesAtOnce; n == bodiesAtOnce && !s.from.Over(ctx); {
 		n = 0 // in the order of their ends: a stretch that was filled is in later blocks
-		s.Each(ctx, "select until, id, body.terms from block join body using(id) where (until, id) > (?, ?) and block.terms > 0 and start < ? order by until, id limit ?",
-			[]any{until, id, s.window.to, bodiesAtOnce}, []any{&until, &id, &body}, func() {
+		s.from.Each(ctx, "select until, id, body.terms from block join body using(id) where (until, id) > (?, ?) and block.terms > 0 and start < ? order by until, id limit ?",
+			[]any{until, id, s.from.window.to, bodiesAtOnce}, []any{&until, &id, &body}, func() {
 				n++
-				if raw = s.unpackedInto(raw[:0], body); s.Err == nil {
-					s.Err = decoder.EachTerm(raw, func(f *tape.TermFact) {
-						if l := s.begun(f); l != nil {
+				if raw = s.from.unpackedInto(raw[:0], body); s.from.Err == nil {
+					s.from.Err = decoder.EachTerm(raw, func(f *tape.TermFact) {
+						if l := s.from.begun(f); l != nil {
 							s.add(l, &f.Term)
 						}
 					})
@@ -107,7 +107,7 @@ func (s *tallies) pass(ctx context.Context) {
 func (s *tallies) add(l *foundLane, t *sources.Term) {
 	l.entries++
 	if l.kind == sources.KindSemaphore {
-		if at := t.Start.At.UnixNano(); t.Start.Happened() && at >= s.window.from && at < s.window.to && !l.alone {
+		if at := t.Start.At.UnixNano(); t.Start.Happened() && at >= s.from.window.from && at < s.from.window.to && !l.alone {
 			l.changes = append(l.changes, change{at, maphash.String(s.seed, t.Owner.ID)})
 			if s.changes++; s.changes >= summedChanges {
 				s.changes -= len(l.changes)
@@ -119,7 +119,7 @@ func (s *tallies) add(l *foundLane, t *sources.Term) {
 	switch at := t.Start.At.UnixNano(); {
 	case l.entries > 1 && at <= l.began:
 		l.alone = true
-	case at <= s.window.from:
+	case at <= s.from.window.from:
 		one := *t
 		l.began, l.opening, l.preceded = at, &one, true
 	default:
@@ -140,19 +140,19 @@ func (l *tallied) open() {
 // finish adds the terms that are in no block, and the last ones before the window.
 func (s *tallies) finish(ctx context.Context) {
 	missing, found := map[uint64]bool{}, map[int64][]sources.Term{}
-	for id, l := range s.lanes {
+	for id, l := range s.from.lanes {
 		for i := range l.terms {
 			s.add(l, &l.terms[i])
 		}
 		if l.kind == sources.KindSemaphore || l.alone {
 			continue
 		}
-		if l.open(); !l.preceded && l.since <= s.window.from {
+		if l.open(); !l.preceded && l.since <= s.from.window.from {
 			missing[id] = true
 		}
 	}
-	s.before(ctx, missing, found)
+	s.from.before(ctx, missing, found)
 	for id, list := range found {
-		s.lanes[uint64(id)].Precede(&list[0])
+		s.from.lanes[uint64(id)].Precede(&list[0])
 	}
 }
