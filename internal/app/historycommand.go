@@ -45,6 +45,7 @@ func (s *stretch) fileFlag(cmd *cobra.Command) {
 // span returns the selected part of what runs recorded.
 func (s *stretch) span(now time.Time, runs []history.Run) (span history.Span, err error) {
 	recorded := history.Bounds(runs, now)
+	now = history.Present(runs, now)
 	if s.file != "" {
 		now = recorded.To.Add(1).Local()
 	}
@@ -93,6 +94,27 @@ func instantOf(flag, text string, now time.Time) (time.Time, error) {
 	return t, nil
 }
 
+// sayClocks prints which times of a span are by a clock that differs from the store's or from ours.
+func (p *program) sayClocks(runs []history.Run, span history.Span, now time.Time) {
+	direction := func(d time.Duration) string {
+		if d < 0 {
+			return "behind"
+		}
+		return "ahead of"
+	}
+	said := map[string]bool{}
+	for _, run := range runs {
+		if run.Live && !run.Now.IsZero() {
+			by := run.Now.Sub(now)
+			fmt.Fprintf(p.env.Stderr, "coordtop: times are those of the recorder on %s, whose clock is %s %s this machine's\n", run.Host, format.Precise(by.Abs()), direction(by))
+		}
+		if by := run.Ahead; by != 0 && run.From.Before(span.To) && span.From.Before(run.To) && !said[run.Host] {
+			said[run.Host] = true
+			fmt.Fprintf(p.env.Stderr, "coordtop: the clock of the recorder on %s was %s %s the store's in run %d: the times that it recorded are wrong by that\n", run.Host, format.Precise(by.Abs()), direction(by), run.ID)
+		}
+	}
+}
+
 // ask calls answer with the selected part of a recording. names select primitives; without names refs is nil.
 func (p *program) ask(
 	ctx context.Context, s stretch, names []string,
@@ -118,6 +140,7 @@ func (p *program) ask(
 	if err != nil {
 		return err
 	}
+	p.sayClocks(runs, span, now)
 	refs, err := named(ctx, store, span, names)
 	if err != nil {
 		return err

@@ -284,7 +284,7 @@ func recorderStatus(ctx context.Context, p *program, args []string, o recordOpti
 	}
 	if len(runs) > 0 {
 		span, err := o.span(s.At, runs)
-		if err != nil {
+		if err != nil && !errors.Is(err, history.ErrNothing) { // who records is known then, too
 			return err
 		}
 		refs, err := r.Recorded(ctx, span)

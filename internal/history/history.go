@@ -48,6 +48,21 @@ type Run struct {
 	Title      string // title of the recorded environment, with the colour TitleColor; "": it has no title
 	TitleColor string
 	Live       bool // it records now
+
+	Ahead time.Duration // of its clock before that of the store; 0: less than SameClock, or not known
+	Now   time.Time     // the present on its clock while it is Live; zero: less than SameClock from that of this machine, or not known
+}
+
+// SameClock is the difference below which two clocks count as one.
+const SameClock = time.Second
+
+// Present returns the present on the clock of the run that records now, by which that run's times are. now is that of
+// this machine.
+func Present(runs []Run, now time.Time) time.Time {
+	if n := len(runs); n > 0 && !runs[n-1].Now.IsZero() {
+		return runs[n-1].Now
+	}
+	return now
 }
 
 // Bounds returns the time from the first to the last record of runs. There must be at least one run.
@@ -55,9 +70,9 @@ func Bounds(runs []Run, now time.Time) Span {
 	all := runs[0].Span
 	for _, run := range runs {
 		if run.Live {
-			run.To = now // it will write in a moment
+			run.To = Present(runs, now) // it will write in a moment
 		}
-		all.To = sources.Later(all.To, run.To)
+		all.From, all.To = sources.Earlier(all.From, run.From), sources.Later(all.To, run.To)
 	}
 	return all
 }

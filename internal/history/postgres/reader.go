@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -85,7 +86,8 @@ func (r *Reader) ask(ctx context.Context, f func(*tables.Query) error) error {
 			return failure.With(err, ctx.Err())
 		}
 		row, err := r.o.begin(ctx, conn, reading, "select version, readers, exists(select 1 from run where id = (select run from store) and ended is null and wrote - clock_timestamp() between -"+
-			fmt.Sprintf("interval '%[1]d seconds' and interval '%[1]d seconds'), (select coalesce(min(right(c.relname, 8)), '') from pg_inherits join pg_class c on c.oid = inhrelid where inhparent = to_regclass('term')) from %s.store", int(history.Silence.Seconds()), r.o.Name()))
+			fmt.Sprintf("interval '%[1]d seconds' and interval '%[1]d seconds'), (select coalesce(min(right(c.relname, 8)), '') from pg_inherits join pg_class c on c.oid = inhrelid where inhparent = to_regclass('term')), "+
+				"(select (extract(epoch from clock_timestamp()) * 1000000)::bigint + coalesce((ahead_least + ahead_most) / 2, 0) from run where id = store.run) from %s.store", int(history.Silence.Seconds()), r.o.Name()))
 		if err != nil && kept && conn.IsClosed() && ctx.Err() == nil { // the server closed it meanwhile
 			r.give(conn)
 			continue
@@ -102,7 +104,7 @@ func (r *Reader) ask(ctx context.Context, f func(*tables.Query) error) error {
 // answer runs f if the tables can be read. row is what begin has returned.
 func (r *Reader) answer(row []string, conn *pgconn.PgConn, f func(*tables.Query) error) error {
 	var has, reads int
-	if len(row) == 4 {
+	if len(row) == 5 {
 		_, _ = fmt.Sscan(row[0]+" "+row[1], &has, &reads) // zero is refused below
 	}
 	if has == 0 {
@@ -111,9 +113,14 @@ func (r *Reader) answer(row []string, conn *pgconn.PgConn, f func(*tables.Query)
 	if reads > version {
 		return failure.Sentence("the store "+r.o.Place()+": "+newer, history.ErrNewer)
 	}
-	q := &tables.Query{Statements: tables.Statements{DB: statements{conn: conn}}, Live: row[2] == "t", Blocks: true}
+	q := &tables.Query{Statements: tables.Statements{DB: statements{conn: conn}}, Live: row[2] == "t", Blocks: true, Clocks: true}
 	if first, err := time.Parse(dayFormat, row[3]); err == nil {
 		q.Index = &tables.TermIndex{Since: first.UnixNano(), Terms: termsOf}
+	}
+	if micros, err := strconv.ParseInt(row[4], 10, 64); err == nil && q.Live {
+		if now := time.UnixMicro(micros); time.Until(now).Abs() >= history.SameClock {
+			q.Now = now
+		}
 	}
 	return f(q)
 }

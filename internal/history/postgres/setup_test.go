@@ -77,3 +77,24 @@ func TestAnOlderStoreIsBroughtToOurVersionInOneTransaction(t *testing.T) {
 	}
 	storetest.Write(t, w, batch(0, "a"))
 }
+
+func TestARunHasTheClockOfItsRecorder(t *testing.T) {
+	t.Parallel()
+	o := stores(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL())
+	w := begun(t, o, 0)
+	storetest.Write(t, w, batch(0, "a"))
+	for _, ahead := range []time.Duration{0, 5 * time.Minute, -5 * time.Minute} {
+		asked(t, o.Address, fmt.Sprintf("update %s.run set ahead_least = %d, ahead_most = %d, wrote = clock_timestamp() returning 1", o.Schema, ahead.Microseconds()-1, ahead.Microseconds()+1))
+		runs, err := NewReader(o).Runs(t.Context())
+		if err != nil || len(runs) != 1 || runs[0].Ahead != ahead {
+			t.Fatalf("%v ahead: %+v, %v", ahead, runs, err)
+		}
+		now := time.Now()
+		if by := history.Present(runs, now).Sub(now) - ahead; by.Abs() > time.Minute {
+			t.Errorf("%v ahead: the present is wrong by %v", ahead, by)
+		}
+		if to := history.Bounds(runs, now).To.Sub(now) - ahead; to.Abs() > time.Minute {
+			t.Errorf("%v ahead: the end of what is recorded is wrong by %v", ahead, to)
+		}
+	}
+}

@@ -89,6 +89,13 @@ func TestAClockThatIsPutBackBetweenTwoRunsLosesNothing(t *testing.T) {
 		if err != nil || len(lanes) != 1 {
 			t.Fatalf("%d lanes, %v", len(lanes), err)
 		}
+		early, err := store.Totals(t.Context(), history.Span{From: began.Add(-30 * time.Minute), To: began.Add(-20 * time.Minute)})
+		if err != nil || len(early) != 1 {
+			t.Errorf("of the time before the first run: %+v, %v", early, err)
+		}
+		if all := history.Bounds(runs, time.Now()); all.From.Sub(began) != -30*time.Minute || all.To.Sub(began) != 70*time.Minute {
+			t.Errorf("all that is recorded is %v to %v", all.From, all.To)
+		}
 		var said []string
 		for _, term := range lanes[0].Terms {
 			said = append(said, fmt.Sprintf("%s %v to %v", term.Owner.ID, term.Start.At.Sub(began).Minutes(), term.End.At.Sub(began).Minutes()))

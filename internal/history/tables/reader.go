@@ -24,6 +24,8 @@ type Query struct {
 	Live     bool       // a process records now
 	Blocks   bool       // the store has the tables recent, block, body and running
 	Untitled bool       // runs have no titles
+	Clocks   bool       // runs have how far their clocks were ahead
+	Now      time.Time  // the present on the clock of the recorder; zero: that of this machine
 	Rows     Rows       // nil: the store has no terms and events in rows
 	Index    *TermIndex // nil: the terms of single lanes are read from blocks
 }
@@ -87,10 +89,20 @@ func (q *Query) runs(ctx context.Context) (runs []history.Run) {
 	if q.Untitled {
 		titles = "'', ''"
 	}
-	q.Each(ctx, "select id, host, pid, version, "+titles+", began, last, ended from run order by id", nil,
-		[]any{&r.ID, &r.Host, &r.PID, &r.Version, &r.Title, &r.TitleColor, &began, &last, &ended}, func() {
+	ahead, micros := "0", int64(0)
+	if q.Clocks {
+		ahead = "coalesce((ahead_least + ahead_most) / 2, 0)"
+	}
+	q.Each(ctx, "select id, host, pid, version, "+titles+", began, last, ended, "+ahead+" from run order by id", nil,
+		[]any{&r.ID, &r.Host, &r.PID, &r.Version, &r.Title, &r.TitleColor, &began, &last, &ended, &micros}, func() {
 			r.Host = format.Clean(r.Host, longestHost)
 			r.Span, r.Live = history.Span{From: Instant(began), To: Instant(last)}, !ended.Valid && q.Live
+			if r.Ahead, r.Now = time.Duration(micros)*time.Microsecond, (time.Time{}); r.Ahead.Abs() < history.SameClock {
+				r.Ahead = 0
+			}
+			if r.Live {
+				r.Now = q.Now
+			}
 			runs = append(runs, r)
 		})
 	return runs

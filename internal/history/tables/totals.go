@@ -14,7 +14,11 @@ import (
 func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []history.Total, err error) {
 	err = r.Ask(ctx, func(q *Query) error {
 		window := periodOf(span)
-		window.to = min(window.to, time.Now().UnixNano())
+		now := q.Now
+		if now.IsZero() {
+			now = time.Now()
+		}
+		window.to = min(window.to, now.UnixNano())
 		all := q.everything(ctx, window, nil)
 		sums := q.sum(ctx, window, all)
 		for i := range all.lanes {

@@ -89,6 +89,7 @@ func (w *Writer) Begin(run history.Run, number func(*Tx) int64) error {
 		t.query("select last from run order by id desc limit 1", nil, &w.before)
 		w.before = min(w.before, began) // the clock may have been set back
 		t.exec("update lane set gone = ? where gone is null", w.before)
+		t.exec("update lane set since = ? where since > ?", began, began) // by the clock of a run that was ahead
 		for _, l := range w.known {
 			if l.gone == 0 {
 				l.gone = w.before
