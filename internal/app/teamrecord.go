@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +41,9 @@ type team struct {
 type recorderTerm struct {
 	*team
 	own atomic.Int64 // its last run
+
+	mu    sync.Mutex
+	began []int64 // in Unix nanoseconds, of its runs of the spool
 }
 
 const (
@@ -222,13 +226,34 @@ func (t *recorderTerm) begin(ctx context.Context, run history.Run) (record.Outpu
 	return w, nil
 }
 
-// copiedFrom returns the time from which on the spool is copied. What was recorded before another recorder has taken over is
-// not copied, whatever the clocks say.
-func (t *recorderTerm) copiedFrom(last history.Run, spool []history.Run, began time.Time) time.Time {
-	if last.ID == t.own.Load() || slices.ContainsFunc(spool, func(run history.Run) bool { return run.Host == last.Host && run.PID == last.PID }) {
-		return last.To
+// spooled notes that this term has begun a run of the spool.
+func (t *recorderTerm) spooled(began time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.began = append(t.began, began.UnixNano())
+}
+
+// since returns up to which time each run of the spool, by its number, is not copied to a store whose last run is last.
+// What was recorded before another recorder has taken over is not copied, whatever the clocks say.
+func (t *recorderTerm) since(last history.Run, spool []history.Run) map[int64]time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	copied := -1 // index of the run of the spool that is copied to last
+	for i, run := range spool {
+		if run.Host == last.Host && run.PID == last.PID && !run.From.After(last.From) && !last.From.After(run.To) {
+			copied = i
+		}
 	}
-	return began
+	since := map[int64]time.Time{}
+	for i, run := range spool {
+		switch {
+		case i == copied:
+			since[run.ID] = last.To
+		case copied < 0 && !slices.Contains(t.began, run.From.UnixNano()), i < copied:
+			since[run.ID] = record.EndOfTime
+		}
+	}
+	return since
 }
 
 // recordHub records and notifies until ctx ends, and returns the cause.

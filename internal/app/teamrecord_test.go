@@ -1,11 +1,13 @@
 package app
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	"coordtop/internal/history"
+	"coordtop/internal/history/record"
 	"coordtop/internal/localserver"
 )
 
@@ -53,21 +55,25 @@ func TestARecorderWaitsForAStoreThatIsAwayAndRecordsOnceItIsThere(t *testing.T) 
 
 func TestASpoolIsCopiedOnlyFromTheLastRunOnWhateverTheClocksSay(t *testing.T) {
 	t.Parallel()
-	began := time.Unix(1000, 0)
-	here := history.Run{ID: 1, Host: "here", PID: 1, Span: history.Span{To: began.Add(-time.Second)}}
-	ahead := history.Run{ID: 2, Host: "there", PID: 1, Span: history.Span{To: began.Add(5 * time.Minute)}}
+	at := func(minutes int) time.Time { return time.Unix(1e6, 0).Add(time.Duration(minutes) * time.Minute) }
+	run := func(id int64, host string, pid, from, to int) history.Run {
+		return history.Run{ID: id, Host: host, PID: pid, Span: history.Span{From: at(from), To: at(to)}}
+	}
+	spool := []history.Run{run(1, "here", 1, 50, 60), run(2, "here", 1, 61, 70), run(3, "here", 1, 0, 5)} // the clock was set back by an hour
+	spool[2].Live = true
 	term := &recorderTerm{}
-	term.own.Store(3)
+	term.spooled(at(0))
 	for _, c := range []struct {
 		what string
 		last history.Run
-		want time.Time
+		want map[int64]time.Time
 	}{
-		{"another recorder, whose clock is ahead, was the last", ahead, began},
-		{"an earlier process with this spool was the last", here, here.To},
-		{"this term has begun a run", history.Run{ID: 3, Span: history.Span{To: began.Add(time.Minute)}}, began.Add(time.Minute)},
+		{"another recorder was the last", run(9, "there", 1, 55, 65), map[int64]time.Time{1: record.EndOfTime, 2: record.EndOfTime}},
+		{"an earlier process with this spool was the last", run(9, "here", 1, 55, 58), map[int64]time.Time{1: at(58)}},
+		{"its second run was the last", run(9, "here", 1, 62, 63), map[int64]time.Time{1: record.EndOfTime, 2: at(63)}},
+		{"this term has begun a run", run(9, "here", 1, 1, 2), map[int64]time.Time{1: record.EndOfTime, 2: record.EndOfTime, 3: at(2)}},
 	} {
-		if got := term.copiedFrom(c.last, []history.Run{here}, began); !got.Equal(c.want) {
+		if got := term.since(c.last, spool); !maps.EqualFunc(got, c.want, time.Time.Equal) {
 			t.Errorf("%s: %v instead of %v", c.what, got, c.want)
 		}
 	}

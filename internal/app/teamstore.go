@@ -104,6 +104,9 @@ func (r *recording) begin(ctx context.Context) (record.Output, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.term != nil {
+		r.term.spooled(now)
+	}
 	return w, nil
 }
 
@@ -134,18 +137,20 @@ func (r *recording) runTeam(ctx context.Context, hub *sources.Hub, beside *watch
 		}
 		return spooled{w, wake}, nil
 	}})
+	var since map[int64]time.Time // of the goroutine of the Forwarder
 	r.forwarder = record.NewForwarder(record.ForwardOptions{From: spool, Wake: wake, Done: done, Logger: r.logger,
 		Begin: r.term.begin,
-		Last: func(ctx context.Context, waiting []history.Run) (last time.Time, err error) {
+		Last: func(ctx context.Context, waiting []history.Run) (_ time.Time, err error) {
 			runs, err := r.reader.Runs(ctx)
-			if errors.Is(err, history.ErrNothing) || err == nil && len(runs) == 0 {
-				return last, nil
+			if errors.Is(err, history.ErrNothing) {
+				err = nil
 			}
-			if err != nil {
-				return last, err
+			if since = nil; len(runs) > 0 {
+				since = r.term.since(runs[len(runs)-1], waiting)
 			}
-			return r.term.copiedFrom(runs[len(runs)-1], waiting, r.began), nil
+			return time.Time{}, err
 		},
+		Since: func(run history.Run) time.Time { return since[run.ID] },
 	})
 	beside.run(ctx, func() error {
 		defer close(done)

@@ -177,7 +177,7 @@ func (p *copying) pace() time.Duration {
 }
 
 // filling reports whether the copy goes on with a run up to an instant.
-func (p *copying) filling() bool { return p.follow != nil && !p.to.Equal(endOfTime) }
+func (p *copying) filling() bool { return p.follow != nil && !p.to.Equal(EndOfTime) }
 
 // restart continues with the keyframe of a Piece. At the first one it opens the store.
 func (p *copying) restart(piece *history.Piece) error {

@@ -28,6 +28,10 @@ type ForwardOptions struct {
 	// to the store; zero: all of them is.
 	Last func(ctx context.Context, from []history.Run) (time.Time, error)
 
+	// Since returns the time up to which nothing of one run of From is copied, after a call of Last. The clock may have
+	// been set between two runs, so that the order of their times need not be that of the runs. nil: what Last returned.
+	Since func(run history.Run) time.Time
+
 	Logger *slog.Logger // nil: nothing is logged
 }
 
@@ -157,7 +161,10 @@ func (f *Forwarder) next(ctx context.Context) (copied bool, err error) {
 		return false, err
 	}
 	for _, run := range runs {
-		if !run.Live && !run.To.After(last) {
+		if f.o.Since != nil {
+			last = f.o.Since(run)
+		}
+		if !run.To.After(last) && (!run.Live || last.Equal(EndOfTime)) {
 			continue
 		}
 		from := sources.Later(run.From, last)
@@ -168,7 +175,7 @@ func (f *Forwarder) next(ctx context.Context) (copied bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("reading the spool: %w", err)
 		}
-		p := &copying{cursor: cursor, texts: newDisguise(false), to: endOfTime, source: run, follow: &following{Forwarder: f, from: from},
+		p := &copying{cursor: cursor, texts: newDisguise(false), to: EndOfTime, source: run, follow: &following{Forwarder: f, from: from},
 			begin: func(r history.Run) (Output, error) { return f.begin(ctx, r) }}
 		if err = p.all(ctx); p.store != nil || err != nil {
 			return p.store != nil, err
@@ -177,8 +184,8 @@ func (f *Forwarder) next(ctx context.Context) (copied bool, err error) {
 	return false, nil
 }
 
-// endOfTime is after each instant that a clock shows.
-var endOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+// EndOfTime is after each instant that a clock shows. A run with this Since is not copied.
+var EndOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // begin begins a run of the store whose Write repeats itself until the store takes it.
 func (f *Forwarder) begin(ctx context.Context, run history.Run) (Output, error) {
