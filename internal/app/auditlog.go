@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -111,6 +112,7 @@ func (r *recording) noter(op *operate.Operator) func(text string, about time.Tim
 type teamAudit struct {
 	*postgres.Audit
 	place string
+	diag  io.Writer // nil: nothing was put
 }
 
 // Put implements operate.Team. A note for another recording is not shared.
@@ -130,9 +132,18 @@ func (a teamAudit) Lines() (lines []operate.TeamLine) {
 	return lines
 }
 
-// shareAudit shares an audit with the store of a team, if there are both. The caller must close log.
-func shareAudit(ctx context.Context, log *operate.AuditLog, at place) {
+// Close implements operate.Team. It prints what others do not see.
+func (a teamAudit) Close() {
+	a.Audit.Close()
+	if n, err := a.Unshared(); n > 0 && a.diag != nil {
+		fmt.Fprintf(a.diag, "coordtop: the team does not see what you did, only the audit file of this machine has it (lines: %d): %v\n", n, err)
+	}
+}
+
+// shareAudit shares an audit with the store of a team, if there are both. The caller must close log, which prints to diag
+// what could not be shared.
+func shareAudit(ctx context.Context, log *operate.AuditLog, at place, diag io.Writer) {
 	if log != nil && at.team != nil {
-		log.Share(teamAudit{postgres.ShareAudit(ctx, *at.team), at.String()})
+		log.Share(teamAudit{postgres.ShareAudit(ctx, *at.team), at.String(), diag})
 	}
 }

@@ -32,7 +32,7 @@ const (
 // operator makes the Operator for the sources of c, whose audit is shared. The caller must call giveBack.
 func (p *program) operator(ctx context.Context, c config.Config, view operate.View, always bool) *operate.Operator {
 	log := p.auditLog()
-	shareAudit(ctx, log, p.settings.sharedPlace(c))
+	shareAudit(ctx, log, p.settings.sharedPlace(c), p.env.Stderr)
 	o := operate.Options{View: view, Audit: log, Backends: map[string]operate.Backend{}, Always: always}
 	identity := identityOf(c.Identity, actor(p.env.Lookup))
 	for _, s := range c.Sources {
@@ -65,7 +65,7 @@ func (p *program) sharedAudit(ctx context.Context, at place) (*operate.AuditLog,
 	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
 	defer cancel()
 	acts, err := postgres.ReadAudit(ctx, *at.team)
-	log.Share(teamAudit{acts, at.String()})
+	log.Share(teamAudit{acts, at.String(), nil})
 	if noRecording(err) {
 		err = nil
 	}

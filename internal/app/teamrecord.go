@@ -260,7 +260,7 @@ func (t *recorderTerm) since(last history.Run, spool []history.Run) map[int64]ti
 func (p *program) recordHub(ctx context.Context, r *recording, hub *sources.Hub, listen *listening, beside *watched) error {
 	r.run(ctx, hub, beside)
 	log := p.auditLog()
-	shareAudit(ctx, log, r.place)
+	shareAudit(ctx, log, r.place, p.env.Stderr)
 	defer log.Close()
 	r.followAudit(ctx, log, hub, beside)
 	r.notify(ctx, p, log, hub, beside)

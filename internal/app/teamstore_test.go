@@ -80,7 +80,7 @@ func TestATeamSharesWhatCommandsDoAndWhatIsMuted(t *testing.T) {
 	}
 	log := operate.NewAuditLog(filepath.Join(ben.home, ".local", "state", "coordtop", auditName), operate.Actor{User: "ben", Host: "desk"})
 	elsewhere := postgres.Options{Address: strings.Replace(o.Address, "127.0.0.1", "localhost", 1)} // another way to the same store
-	shareAudit(t.Context(), log, place{team: &elsewhere})
+	shareAudit(t.Context(), log, place{team: &elsewhere}, nil)
 	for text, recording := range map[string]string{"deploy 7": elsewhere.Place(), "of another recording": "elsewhere"} {
 		if err := log.Write(t.Context(), operate.Record{ID: text, Stage: operate.Only, Action: action.NoteAction, Detail: text, About: time.Now(), Recording: recording}); err != nil {
 			t.Fatal(err)

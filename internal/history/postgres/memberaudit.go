@@ -95,16 +95,26 @@ func (a *Audit) serve(ctx context.Context) {
 		case <-a.wake:
 		case <-timer.C:
 		}
-		err := a.exchange(ctx, a.wanted.Load())
-		a.mu.Lock()
-		a.err = err
-		a.mu.Unlock()
+		a.keep(a.exchange(ctx, a.wanted.Load()))
 		timer.Reset(auditEvery)
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditEvery)
 	defer cancel()
-	_ = a.exchange(last, false) // what is lost is in the file
+	a.keep(a.exchange(last, false))
 	_ = a.pool.Close()
+}
+
+func (a *Audit) keep(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.err = err
+}
+
+// Unshared returns how many lines are not written, and why.
+func (a *Audit) Unshared() (lines int, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.unsent), a.err
 }
 
 // exchange writes what was put, and reads what others wrote if that is wanted.
@@ -121,26 +131,9 @@ func (a *Audit) exchange(ctx context.Context, wanted bool) error {
 	}
 	defer a.pool.give(conn)
 	s := statements{conn: conn}
-	if len(unsent) > 0 {
-		_, err := a.o.begin(ctx, conn, writing, "select 1")
-		for i := 0; err == nil && i < len(unsent); i++ {
-			u := &unsent[i]
-			_, err = s.Change(ctx, "insert into audit(who, said, source, space, name, action, reason, outcome, line) values('', ?, ?, ?, ?, ?, ?, ?, ?)",
-				u.Said, u.Source, u.Space, u.Name, u.Action, u.Reason, u.Outcome, u.Line)
-		}
-		if err == nil {
-			err = s.commit()
-		}
-		if err != nil {
-			rollback(conn)
-			return Explained(a.o, err)
-		}
-		a.mu.Lock()
-		a.unsent = slices.Clone(a.unsent[len(unsent):])
-		a.mu.Unlock()
-	}
-	if !wanted {
-		return nil
+	unwritten := a.write(ctx, s, unsent)
+	if !wanted || conn.IsClosed() {
+		return unwritten
 	}
 	var after int64
 	if len(list) > 0 {
@@ -159,5 +152,29 @@ func (a *Audit) exchange(ctx context.Context, wanted bool) error {
 	a.mu.Lock()
 	a.list = list[max(len(list)-mostLines, 0):]
 	a.mu.Unlock()
-	return Explained(a.o, err)
+	return cmp.Or(unwritten, Explained(a.o, err)) // who may not write sees what others wrote
+}
+
+// write writes what was put.
+func (a *Audit) write(ctx context.Context, s statements, unsent []AuditLine) error {
+	if len(unsent) == 0 {
+		return nil
+	}
+	_, err := a.o.begin(ctx, s.conn, writing, "select 1")
+	for i := 0; err == nil && i < len(unsent); i++ {
+		u := &unsent[i]
+		_, err = s.Change(ctx, "insert into audit(who, said, source, space, name, action, reason, outcome, line) values('', ?, ?, ?, ?, ?, ?, ?, ?)",
+			u.Said, u.Source, u.Space, u.Name, u.Action, u.Reason, u.Outcome, u.Line)
+	}
+	if err == nil {
+		err = s.commit()
+	}
+	if err != nil {
+		rollback(s.conn)
+		return Explained(a.o, err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.unsent = slices.Clone(a.unsent[len(unsent):])
+	return nil
 }

@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"errors"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ func TestMembersShareTheirAuditWithTheUsersOfTheirSessions(t *testing.T) {
 	begun(t, o, 0)
 	for _, text := range []string{
 		"create role ana login", "grant usage on schema " + o.Schema + " to ana", "grant select, insert on " + o.Schema + ".audit to ana",
+		"create role eve login", "grant usage on schema " + o.Schema + " to eve", "grant select on " + o.Schema + ".audit to eve",
 		"insert into " + o.Schema + ".audit(who, said, source, action, outcome, line) values('', 'x', 'x', 'x', 'x', repeat('x', 100000))",
 	} {
 		if _, err := query(t, server.URL(), text); err != nil {
@@ -22,8 +25,10 @@ func TestMembersShareTheirAuditWithTheUsersOfTheirSessions(t *testing.T) {
 	}
 	theirs := o
 	theirs.Address = server.URLFor("ana", "", "postgres")
-	ana, ben := ShareAudit(t.Context(), theirs), ShareAudit(t.Context(), o)
-	defer ben.Close()
+	ana := ShareAudit(t.Context(), theirs)
+	theirs.Address = server.URLFor("eve", "", "postgres") // who may only read sees what others do
+	ben := ShareAudit(t.Context(), theirs)
+	ben.Put(AuditLine{Action: "release", Outcome: "done", Line: `{"id":"2"}`})
 	ana.Put(AuditLine{Who: "root", Said: "ana@desk", Source: "leases", Name: "x", Action: "release", Outcome: "done", Line: `{"id":"1"}`})
 	ana.Close() // it is written nevertheless
 	limit := time.After(30 * time.Second)
@@ -40,5 +45,9 @@ func TestMembersShareTheirAuditWithTheUsersOfTheirSessions(t *testing.T) {
 		case <-limit:
 			t.Fatalf("nothing arrives: %v", err)
 		}
+	}
+	ben.Close()
+	if n, err := ben.Unshared(); n != 1 || !errors.Is(err, syscall.EACCES) {
+		t.Errorf("%d lines are not written: %v", n, err)
 	}
 }
