@@ -185,7 +185,7 @@ func (c *Collector) recorderSamples(list []sample, h record.Health, now time.Tim
 		add(recordLag, max(now.Sub(h.Written), 0).Seconds())
 		add(recordUnwritten, float64(h.Unwritten))
 	}
-	add(recordSpool, float64(h.Waiting))
+	add(recordUnwrittenInputs, float64(h.Waiting))
 	add(recordLost, float64(h.Lost))
 	add(recordHoles, float64(h.Holes))
 	if c.o.Store != nil {

@@ -348,7 +348,7 @@ func TestAStandbyShowsOnlyItself(t *testing.T) {
 		health.Store(&record.Health{Active: true, Written: time.Now(), Unwritten: 3, Waiting: 7, Lost: 11, Holes: 1})
 		stands.Store(false)
 		got = w.scrape()
-		got.wants(t, samples{"standby": 0, "recorder_up": 1, "recorder_unwritten_events": 3, "recorder_spool_inputs": 7, "recorder_lost_inputs_total": 11,
+		got.wants(t, samples{"standby": 0, "recorder_up": 1, "recorder_unwritten_events": 3, "recorder_unwritten_inputs": 7, "recorder_lost_inputs_total": 11,
 			"recorder_holes_total": 1, "has_leader a": 1, "store_up": 0, "store_lag_seconds": none})
 		if text, err := w.collector.Ready(); err != nil || !strings.Contains(text, "takes nothing") {
 			t.Errorf("without its store: %q, %v", text, err)

@@ -55,7 +55,7 @@ const (
 	recording
 	recordLag
 	recordUnwritten
-	recordSpool
+	recordUnwrittenInputs
 	recordLost
 	recordHoles
 	storeUp
@@ -120,20 +120,20 @@ var table = [families]description{
 	objectiveBurnUnknown: {"objective_burn_unknown", ofRow, []string{"objective"}, "How much faster it may have been used: that was not observed.", false},
 	objectives:           {"objectives", ofProgram, []string{"objective", "result"}, "Primitives by how they keep an objective: within, missed, not known. An objective that fits nothing counts as one that is not known.", false},
 
-	buildInfo:       {"build_info", ofProgram, []string{"version"}, "1.", false},
-	standby:         {"standby", ofProgram, nil, "1: another coordtop records, so that this one shows nothing of its sources; else 0.", false},
-	events:          {"events_total", ofProgram, nil, "Events that coordtop has seen.", true},
-	eventsMissed:    {"events_missed_total", ofProgram, nil, "Events that are missing in the other counters, because there were too many.", true},
-	series:          {"series", ofProgram, nil, "Series with the name of a primitive.", false},
-	seriesDropped:   {"series_dropped", ofProgram, nil, "Series with the name of a primitive that are left out, because there are more than metrics.series of the config.", false},
-	recording:       {"recorder_up", ofProgram, nil, "1: this coordtop records; 0: it cannot. No sample: another one does.", false},
-	recordLag:       {"recorder_lag_seconds", ofProgram, nil, "Time since the recording was last written. It is some two seconds at most.", false},
-	recordUnwritten: {"recorder_unwritten_events", ofProgram, nil, "Events that are not written yet.", false},
-	recordSpool:     {"recorder_spool_inputs", ofProgram, nil, "Inputs that wait in memory until they are written.", false},
-	recordLost:      {"recorder_lost_inputs_total", ofProgram, nil, "Inputs that will never be written: a replay has a hole there.", true},
-	recordHoles:     {"recorder_holes_total", ofProgram, nil, "Stretches of such inputs.", true},
-	storeUp:         {"store_up", ofProgram, nil, "1: the store of the team takes what is recorded; 0: it does not, and what is recorded waits on this machine.", false},
-	storeLag:        {"store_lag_seconds", ofProgram, nil, "Age of the latest record in the store of the team. It is some two seconds at most while nothing waits.", false},
+	buildInfo:             {"build_info", ofProgram, []string{"version"}, "1.", false},
+	standby:               {"standby", ofProgram, nil, "1: another coordtop records, so that this one shows nothing of its sources; else 0.", false},
+	events:                {"events_total", ofProgram, nil, "Events that coordtop has seen.", true},
+	eventsMissed:          {"events_missed_total", ofProgram, nil, "Events that are missing in the other counters, because there were too many.", true},
+	series:                {"series", ofProgram, nil, "Series with the name of a primitive.", false},
+	seriesDropped:         {"series_dropped", ofProgram, nil, "Series with the name of a primitive that are left out, because there are more than metrics.series of the config.", false},
+	recording:             {"recorder_up", ofProgram, nil, "1: this coordtop records; 0: it cannot. No sample: another one does.", false},
+	recordLag:             {"recorder_lag_seconds", ofProgram, nil, "Time since the recording was last written. It is some two seconds at most.", false},
+	recordUnwritten:       {"recorder_unwritten_events", ofProgram, nil, "Events that are not written yet.", false},
+	recordUnwrittenInputs: {"recorder_unwritten_inputs", ofProgram, nil, "Inputs that wait in memory until they are written.", false},
+	recordLost:            {"recorder_lost_inputs_total", ofProgram, nil, "Inputs that will never be written: a replay has a hole there.", true},
+	recordHoles:           {"recorder_holes_total", ofProgram, nil, "Stretches of such inputs.", true},
+	storeUp:               {"store_up", ofProgram, nil, "1: the store of the team takes what is recorded; 0: it does not, and what is recorded waits on this machine.", false},
+	storeLag:              {"store_lag_seconds", ofProgram, nil, "Age of the latest record in the store of the team. It is some two seconds at most while nothing waits.", false},
 }
 
 // name returns the whole name of a family.
