@@ -23,6 +23,8 @@ import (
 	"coordtop/internal/ground/format"
 	"coordtop/internal/ground/spawn"
 	"coordtop/internal/headless"
+	"coordtop/internal/history/election"
+	"coordtop/internal/history/postgres"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )
@@ -39,8 +41,9 @@ func doctorCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [URL | SOURCE ...]",
 		Short: "Find out why a server cannot be watched, or what is missing on the board",
-		Long: "Examines the URLs, else the sources of the config file, else those of the environment, and prints a line\n" +
-			"for each check, then what is missing on the board because of them, and how to get it. It writes nothing.\n\n" +
+		Long: "Examines the URLs, else the sources of the config file and the store of its team, else the sources of the\n" +
+			"environment, and prints a line for each check, then what is missing on the board because of them, and how to get\n" +
+			"it. It writes nothing.\n\n" +
 			"Exit code 0: all can be watched, perhaps with warnings; 3: a server refuses our user, or a right without\n" +
 			"which nothing is shown; 10, which goes before 3: a server cannot be reached or used.",
 		Example: "coordtop doctor 'rediss://ops@leases:6380/0?keys=app:lock:*'\ncoordtop doctor ledger -o json",
@@ -56,6 +59,9 @@ func doctorCommand(p *program) *cobra.Command {
 			list, err := p.examine(cmd.Context(), c, timeout)
 			if err != nil {
 				return err
+			}
+			if len(args) == 0 {
+				list = append(list, p.examineStore(cmd.Context(), c, timeout)...)
 			}
 			verdict := verdictOf(list)
 			list = append(list, doctor.Report{Name: "paths", Checks: p.settings.paths(c)})
@@ -144,6 +150,42 @@ func (p *program) examine(ctx context.Context, c config.Config, timeout time.Dur
 	}
 	examining.Wait()
 	return list, nil
+}
+
+// examineStore looks whether the store of a team can be read, and who records there. Without such a store it returns
+// nothing.
+func (p *program) examineStore(ctx context.Context, c config.Config, timeout time.Duration) []doctor.Report {
+	at := p.settings.historyPlace(c)
+	if at.team == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*timeout)
+	defer cancel()
+	r := at.open()
+	defer func() { _ = r.Close() }() // nothing was written
+	read := kit.Check{Name: "reading", Text: "the store can be read"}
+	if _, err := r.Runs(ctx); noRecording(err) && err != nil {
+		read.Grade, read.Text = kit.CheckWarned, "nothing is recorded yet: start coordtop record"
+	} else if err != nil {
+		read.Grade, read.Text = kit.CheckFailed, err.Error()
+	}
+	checks := []kit.Check{read}
+	if read.Grade == kit.CheckPassed {
+		recorder := kit.Check{Name: "recorder"}
+		switch present, err := election.Ask(ctx, electionOf(p, c, "")); {
+		case err != nil:
+			recorder.Grade, recorder.Text = kit.CheckFailed, postgres.Explained(*at.team, err).Error()
+		case !present.Recording():
+			recorder.Grade, recorder.Text = kit.CheckWarned, "nobody records at present: start coordtop record"
+		default:
+			recorder.Text = fmt.Sprintf("process %d on %s records, %d stand by", present.PID, present.Host, len(present.Standby))
+		}
+		checks = append(checks, recorder)
+	}
+	for i := range checks {
+		checks[i].Text = format.Clean(checks[i].Text, 600)
+	}
+	return []doctor.Report{{Name: "team's store", Address: format.Clean(at.String(), 300), Checks: checks}}
 }
 
 // paths checks the files and folders that are used.

@@ -98,6 +98,9 @@ func TestATeamSharesWhatCommandsDoAndWhatIsMuted(t *testing.T) {
 	if code := ana.main(t.Context(), "report"); code != exitOK || !strings.Contains(ana.stdout.String(), "deploy 7") || strings.Contains(ana.stdout.String(), "another recording") {
 		t.Errorf("the report lacks the note of another member: exit code %d: %s%s", code, ana.stdout, ana.stderr)
 	}
+	if code := ana.main(t.Context(), "doctor"); code != exitOK || !strings.Contains(ana.stdout.String(), " records, 0 stand by") {
+		t.Errorf("doctor on the store: exit code %d: %s%s", code, ana.stdout, ana.stderr)
+	}
 	reader := postgres.NewReader(o)
 	defer reader.Close()
 	within, end := context.WithTimeout(t.Context(), 20*time.Second)
