@@ -102,7 +102,16 @@ func whatWasObservedIsWhatTheRunsHaveWritten(t *testing.T, open Open) {
 	again := Term("a", 5*m+sec, 0)
 	again.Owner.Fence = 0
 	second := Begun(t, o, 5*m) // the clock was set back
-	Write(t, second, BatchOf(5*m, 6*m, changeOf(sources.KindMutex, again)))
+	gone := history.LaneChange{Ref: Ref("gone"), Kind: sources.KindMutex, Scope: "s"}
+	Write(t, second, BatchOf(5*m, 6*m, changeOf(sources.KindMutex, again), gone))
+	second.(interface{ Forget() }).Forget() // as after an error
+	gone.Gone, gone.At = true, After(6*m+sec)
+	b := BatchOf(6*m, 7*m, gone)
+	b.Events = []sources.Event{{Seq: 1, Kind: sources.EventDeleted, Ref: gone.Ref, At: gone.At, After: After(6 * m)}}
+	Write(t, second, b)
+	if events, err := s.Events(t.Context(), After(0), 0, 10, history.EventFilter{}); err != nil || len(events) != 1 {
+		t.Errorf("events %+v, %v: want the end of what is gone", events, err)
+	}
 	if err := second.Close(); err != nil {
 		t.Fatal(err)
 	}
