@@ -147,7 +147,7 @@ func (p *copying) all(ctx context.Context) (err error) {
 			if stepped || !in.At.Wall.Before(p.to) {
 				return p.over(ctx, in.At.Wall, len(inputs)-i)
 			}
-			if n := len(p.inputs); n > 0 && p.inputs[n-1].Kind == sources.InputPublished && in.At.Wall.Sub(p.inputs[0].At.Wall) >= p.pace() {
+			if p.due(&in) {
 				if err := p.write(); err != nil {
 					return err
 				}
@@ -168,12 +168,18 @@ func (p *copying) all(ctx context.Context) (err error) {
 	}
 }
 
-// pace is the length of a write. Each write of a fill lets the present recorder read again what it knows.
-func (p *copying) pace() time.Duration {
-	if p.filling() {
-		return fillEvery
+// due reports whether a write is due before an Input. Each write of a fill lets the present recorder read again what it
+// knows, but of a row that comes and goes within one write only the events are stored.
+func (p *copying) due(in *sources.Input) bool {
+	n := len(p.inputs)
+	if n == 0 {
+		return false
 	}
-	return every
+	since, published := in.At.Wall.Sub(p.inputs[0].At.Wall), p.inputs[n-1].Kind == sources.InputPublished
+	if p.filling() && since < fillEvery {
+		published = len(in.Change.Gone) > 0 || in.Kind == sources.InputForgotten
+	}
+	return published && since >= every
 }
 
 // filling reports whether the copy goes on with a run up to an instant.
@@ -218,7 +224,7 @@ func (p *copying) restart(piece *history.Piece) error {
 
 // openLater opens the store behind what it has already.
 func (p *copying) openLater() error {
-	if err := p.open(p.follow.from, p.replay.Hub().State().LastSeq); err != nil {
+	if err := p.open(p.follow.from, p.replay.Hub().Keyframe().LastEvent); err != nil {
 		return err
 	}
 	return p.batcher.flush(p.follow.from, p.take)

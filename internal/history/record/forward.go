@@ -299,7 +299,7 @@ func (p *copying) goesOn(ctx context.Context) (more bool, err error) {
 		return true, f.look(ctx, p.source.ID)
 	}
 	if p.store != nil {
-		if err := p.batcher.flush(sources.Later(p.batcher.flushed, sources.Earlier(f.ended, p.to)), p.take); err != nil {
+		if err := p.batcher.flush(sources.Later(p.reached(), sources.Earlier(f.ended, p.to)), p.take); err != nil {
 			return false, err
 		}
 	}

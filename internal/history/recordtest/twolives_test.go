@@ -58,8 +58,8 @@ func live(t *testing.T, seed uint64) (l lost) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{Rand: rand.New(rand.NewPCG(seed, 3)), rows: map[string]*sources.Primitive{}}
 		var all []*observed
-		step := func() {
-			time.Sleep(time.Duration(500+w.IntN(1500)) * time.Millisecond)
+		stepAfter := func(pause time.Duration) {
+			time.Sleep(pause)
 			name := primitives()[w.IntN(4)]
 			p := w.change(name)
 			for _, o := range all {
@@ -73,6 +73,13 @@ func live(t *testing.T, seed uint64) (l lost) {
 			}
 			synctest.Wait()
 		}
+		step := func() { stepAfter(time.Duration(500+w.IntN(1500)) * time.Millisecond) }
+		burst := func() { // what changes last is not published yet
+			for range 3 {
+				stepAfter(time.Millisecond)
+			}
+			time.Sleep(time.Millisecond)
+		}
 		for _, name := range primitives() {
 			w.change(name)
 		}
@@ -82,12 +89,14 @@ func live(t *testing.T, seed uint64) (l lost) {
 			step()
 		}
 		time.Sleep(2 * time.Second)
+		burst()
 		l.cut = time.Now()
 		known := first.hub.Keyframe()
 		for range w.IntN(12) {
 			step()
 		}
 		time.Sleep(2 * time.Second)
+		burst()
 		whole.end()
 		synctest.Wait()
 		last := whole.hub.Keyframe()
