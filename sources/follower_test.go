@@ -24,6 +24,7 @@ func TestAFollowerEqualsTheHubOfEachRun(t *testing.T) {
 		for run := range 3 {
 			o := sources.HubOptions{Recorder: sources.NewInputBuffer(0, 0), Resume: resume}
 			m := sources.NewMachine(t.Context(), o)
+			defer m.Hub().Close() // also if rapid gives up this case
 			m.Hub().KeepAllEvents()
 			key := &sources.Keyframe{}
 			actions := m.Actions()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -66,6 +67,9 @@ func newMachine(ctx context.Context, events int) *machine {
 
 func newMachineOf(ctx context.Context, o HubOptions) *machine {
 	m := &machine{start: Wall(), told: [2]map[string]*Primitive{{}, {}}, model: replay{}, hidden: map[Ref]bool{}}
+	if k := o.Resume; k != nil {
+		m.goOn(k)
+	}
 	m.clock, o.Clock = m.start, machineClock{m}
 	m.hub = NewHub(ctx, o)
 	m.prompt, m.lazy = m.hub.Subscribe(0), m.hub.Subscribe(0)
@@ -75,6 +79,30 @@ func newMachineOf(ctx context.Context, o HubOptions) *machine {
 	}
 	m.feed = feeds[0]
 	return m
+}
+
+// goOn makes the machine begin after the end of an earlier run, whose last State the Hub goes on with.
+func (m *machine) goOn(k *Keyframe) {
+	m.start = k.At.Wall.Add(time.Second)
+	for slot, row := range k.Rows {
+		if row == nil {
+			continue
+		}
+		p := row.Primitive
+		if base := k.Known[slot]; base != nil {
+			p = base
+		}
+		m.hidden[row.Ref] = row.Primitive.OwnersHow == Unknown
+		m.model[row.Ref] = map[OwnerRef]bool{}
+		for i := range p.Owners {
+			m.model[row.Ref][p.Owners[i].ref()] = true
+		}
+		for scope, name := range scopeNames {
+			if rest, in := strings.CutPrefix(row.Name, name); in {
+				m.told[scope][rest] = p
+			}
+		}
+	}
 }
 
 // machineClock is the clock of a machine, for its Hub.
