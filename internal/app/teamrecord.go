@@ -164,19 +164,21 @@ func (t *team) record(ctx context.Context, c config.Config) error {
 	})
 	if ctx.Err() == nil && errors.Is(err, history.ErrSuperseded) {
 		own, refused := r.term.own.Load(), r.forwarder.Refused()
-		t.beside.run(ctx, func() error { t.fill(ctx, own, refused); return nil })
+		ended := time.Now()
+		t.beside.run(ctx, func() error { t.fill(ctx, ended, own, refused); return nil })
 		return t.resign(ctx, err)
 	}
 	return errors.Join(err, ctx.Err())
 }
 
 // fill copies from the spool what this process saw between the end of its run and the beginning of the next one. It
-// reports no error, since that time is then not recorded. refused is how many Inputs the store has refused by then.
-func (t *team) fill(ctx context.Context, own int64, refused int) {
+// reports no error, since that time is then not recorded. It stopped to record at ended, when the store had refused so many
+// Inputs.
+func (t *team) fill(ctx context.Context, ended time.Time, own int64, refused int) {
 	spool := sqlite.NewReader(t.place.Path)
 	later, err := spawn.Within(ctx, drainWithin, func() (int, error) {
 		defer func() { _ = spool.Close() }() // nothing was written
-		return record.Fill(ctx, record.ForwardOptions{From: spool, Logger: t.p.logger()}, func(ctx context.Context) (record.Filling, error) {
+		return record.Fill(ctx, record.ForwardOptions{From: spool, Logger: t.p.logger()}, ended, func(ctx context.Context) (record.Filling, error) {
 			f, err := postgres.Fill(ctx, *t.place.team, own)
 			if err != nil {
 				return nil, err

@@ -28,9 +28,9 @@ const (
 )
 
 // Fill copies from a spool what its recorder saw between the end of its last run of the store and the beginning of the
-// next one. It returns how many Inputs came later, which nobody records. begin returns history.ErrBusy while the next run
-// has not begun. Other errors are final, except while the store is away; Fill then tries again until ctx ends.
-func Fill(ctx context.Context, o ForwardOptions, begin func(context.Context) (Filling, error)) (refused int, err error) {
+// next one. It returns how many Inputs came later, which nobody records. What the spool has of a run that began after turn
+// is not meant. begin returns history.ErrBusy while the next run has not begun. Other errors are final, except while the store is away; Fill then tries again until ctx ends.
+func Fill(ctx context.Context, o ForwardOptions, turn time.Time, begin func(context.Context) (Filling, error)) (refused int, err error) {
 	f := NewForwarder(o)
 	var store Filling
 	give := time.Now().Add(fillWithin)
@@ -50,7 +50,7 @@ func Fill(ctx context.Context, o ForwardOptions, begin func(context.Context) (Fi
 	}
 	for _, run := range runs {
 		is := store.Run()
-		if run.Host != is.Host || run.PID != is.PID || !run.Live && !run.To.After(is.To) {
+		if run.Host != is.Host || run.PID != is.PID || run.From.After(turn) || !run.Live && !run.To.After(is.To) {
 			continue
 		}
 		from := sources.Later(run.From, is.To)

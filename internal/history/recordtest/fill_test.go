@@ -118,7 +118,7 @@ func (g *team) fill(ahead string) (refused int, err error) {
 	o.Address = at.String()
 	ctx, cancel := context.WithTimeout(g.Context(), time.Minute)
 	defer cancel()
-	return record.Fill(ctx, record.ForwardOptions{From: g.spool}, func(ctx context.Context) (record.Filling, error) {
+	return record.Fill(ctx, record.ForwardOptions{From: g.spool}, g.ended, func(ctx context.Context) (record.Filling, error) {
 		f, err := postgres.Fill(ctx, o, 1)
 		if err != nil {
 			return nil, err
@@ -196,8 +196,13 @@ func TestARecorderFillsTheTimeUntilItsSuccessor(t *testing.T) {
 
 // later returns how many Inputs of the first recorder came after the second had begun.
 func (g *team) later() int {
-	all := pieces(g.T, g.spool)
-	return len(all) - slices.IndexFunc(all, func(in sources.Input) bool { return !in.At.Wall.Before(g.began) })
+	n := 0
+	for _, in := range pieces(g.T, g.spool) {
+		if !in.At.Wall.Before(g.began) && !in.At.Wall.After(g.ended) {
+			n++
+		}
+	}
+	return n
 }
 
 // sameInputs compares what can be replayed of the first run with the spool.
@@ -221,7 +226,7 @@ func (g *team) sameInputs(store history.Log) {
 			}
 		}
 	}
-	if want := len(all) - g.later(); int(seq) != want {
+	if want := slices.IndexFunc(all, func(in sources.Input) bool { return !in.At.Wall.Before(g.began) }); int(seq) != want {
 		g.Errorf("%d Inputs, want %d", seq, want)
 	}
 }

@@ -18,6 +18,7 @@ import (
 type lost struct {
 	spool, second, whole string    // files: of the first; of the second; as if the first had never lost the store
 	cut, began           time.Time // the last write of the first; the begin of the second
+	ended                time.Time // the end of the first, which records later again
 }
 
 // observed is a Hub that is recorded into a file.
@@ -110,6 +111,11 @@ func live(t *testing.T, seed uint64) (l lost) {
 		for _, o := range all {
 			o.end()
 		}
+		l.ended = time.Now()
+		time.Sleep(time.Second)
+		again = w.observe(t, l.spool, nil)
+		time.Sleep(2 * time.Second)
+		again.end()
 	})
 	return l
 }
