@@ -299,6 +299,14 @@ func nothingLater(t *testing.T, server *localserver.Postgres) {
 		if err := f.Write(late); !errors.Is(err, history.ErrSuperseded) {
 			t.Errorf("a Batch that ends after the next run has begun: %v", err)
 		}
+		early := &history.Batch{Keyframe: []byte("k"), Span: history.Span{From: g.cut, To: g.cut.Add(1)}}
+		if err := f.Write(early); err != nil {
+			t.Error(err)
+		}
+		g.sql("delete from gop where run = 1") // as the next run does if the store is too large
+		if early.Keyframe = nil; !errors.Is(f.Write(early), history.ErrSuperseded) || !errors.Is(f.Join(), history.ErrSuperseded) {
+			t.Error("a fill goes on although its group was dropped")
+		}
 		g.sql("update run set began = began - 1 where id = 2") // as in a store that was restored
 		late.Span.To = g.began
 		if err := f.Write(late); !errors.Is(err, history.ErrSuperseded) {

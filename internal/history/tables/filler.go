@@ -2,6 +2,7 @@ package tables
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -103,15 +104,19 @@ func (f *Filler) Commit() {
 	f.block, f.Writer.group, f.run.To = f.grown, f.group, sources.Later(f.run.To, f.to)
 }
 
-// begin forgets what a call has done that failed.
-func (f *Filler) begin() {
+// begin forgets what a call has done that failed. It stops the fill if the present Writer has dropped the open group,
+// because nobody would ever read or drop what it adds.
+func (f *Filler) begin(t *Tx) {
+	if id := f.Writer.group.id; id != 0 && !t.query("select id from gop where id = ?", []any{id}, &id) && t.Err == nil {
+		t.Err = fmt.Errorf("%w: the store is too large", history.ErrSuperseded)
+	}
 	f.changes, f.grown, f.group, f.to = map[sources.Ref]*filled{}, f.block, f.Writer.group, f.run.To
 }
 
 // Write stores b, see record.Output.
 func (f *Filler) Write(b *history.Batch) error {
 	return f.Tx(func(t *Tx) error {
-		f.begin()
+		f.begin(t)
 		f.group, f.to = f.write(t, b), b.Span.To
 		for i := range b.Lanes {
 			f.laneChange(t, &b.Lanes[i], b.Span)

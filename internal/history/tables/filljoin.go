@@ -18,7 +18,7 @@ const joined = 500
 func (f *Filler) Join(end time.Time) (done bool, err error) {
 	f.Forget() // other runs have seen more lanes
 	err = f.Tx(func(t *Tx) error {
-		f.begin()
+		f.begin(t)
 		f.to = end
 		var list []*filled
 		for ref, s := range f.lanes {
