@@ -146,7 +146,7 @@ func TestTheLengthsOfADrillContainWhatAnotherClientSees(t *testing.T) {
 			t.Parallel()
 			on := drillStages()[backend](t)
 			stop := observeOwners(t, on.owner)
-			d := drills(t, on.url, "--write", "--yes", "--rounds", "4", "--lease", "1s").result(exitOK)
+			d := drills(t, on.url, "--write", "--yes", "--rounds", "4", "--lease", "2s").result(exitOK)
 			seen := stop()
 			if len(d.Rounds) != 4 || d.Early != nil || d.Figures[0].Length != "own_ms" || d.Figures[0].Count != 4 {
 				t.Fatalf("%+v", d)
@@ -191,7 +191,7 @@ func TestEachWayEndsLeadersWhereItMakesSense(t *testing.T) {
 			t.Run(way+" "+backend, func(t *testing.T) {
 				t.Parallel()
 				on := set(t)
-				h := drills(t, on.url, "--write", "--yes", "--rounds", "2", "--lease", "1s", "--how", way)
+				h := drills(t, on.url, "--write", "--yes", "--rounds", "2", "--lease", "3s", "--how", way)
 				if why := not[way+" "+backend]; why != "" {
 					h.ends(exitCannot)
 					if !strings.Contains(h.errs.String(), why) {
