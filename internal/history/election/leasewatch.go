@@ -42,7 +42,8 @@ func (e *Elector) watch(ctx context.Context) {
 			err = e.o.mayRecord(ctx, conn)
 		}
 		if err == nil {
-			if err = w.step(ctx, conn); err != nil && conn.Closed() {
+			if err = w.step(ctx, conn); err != nil {
+				conn.Close() // it may be in a transaction
 				conn = nil
 			}
 		}
