@@ -255,7 +255,7 @@ func (p *copying) write() error { return p.batcher.flush(p.reached(), p.take) }
 func (p *copying) reached() time.Time {
 	now := p.batcher.flushed
 	if n := len(p.inputs); n > 0 {
-		now = sources.Later(now, p.inputs[n-1].At.Wall.Add(1)) // a row that ended with it was seen to end
+		now = sources.Later(now, p.inputs[n-1].At.Wall)
 	}
 	return now
 }

@@ -140,7 +140,7 @@ func TestARecorderFillsTheTimeUntilItsSuccessor(t *testing.T) {
 	}{
 		"before the second has written": {15, 1},
 		"while the second writes":       {6, 4},
-		"after a third has begun":       {204, 1000},
+		"after a third has begun":       {16, 1000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
