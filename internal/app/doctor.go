@@ -61,7 +61,7 @@ func doctorCommand(p *program) *cobra.Command {
 				return err
 			}
 			if len(args) == 0 {
-				list = append(list, p.examineStore(cmd.Context(), c, timeout)...)
+				list = append(list, examineStore(cmd.Context(), p, c, timeout)...)
 			}
 			verdict := verdictOf(list)
 			list = append(list, doctor.Report{Name: "paths", Checks: p.settings.paths(c)})
@@ -154,7 +154,7 @@ func (p *program) examine(ctx context.Context, c config.Config, timeout time.Dur
 
 // examineStore looks whether the store of a team can be read, and who records there. Without such a store it returns
 // nothing.
-func (p *program) examineStore(ctx context.Context, c config.Config, timeout time.Duration) []doctor.Report {
+func examineStore(ctx context.Context, p *program, c config.Config, timeout time.Duration) []doctor.Report {
 	at := p.settings.historyPlace(c)
 	if at.team == nil {
 		return nil

@@ -219,7 +219,7 @@ func historyCommand(p *program) *cobra.Command {
 					return unread(err)
 				}
 				if s.file == "" {
-					acts = append(acts, p.acted(cmd.Context(), p.settings.historyPlace(c))...)
+					acts = append(acts, acted(cmd.Context(), p, p.settings.historyPlace(c))...)
 				}
 				options := headless.HistoryOptions{Format: o.format(), Gaps: gaps, Span: span, Past: s.until != "", Zone: time.Local, Acts: acts, Aliases: aliases}
 				return cmp.Or(headless.History(p.env.Stdout, lanes, options), printed(p.env.Stdout))
@@ -248,7 +248,7 @@ func reportCommand(p *program) *cobra.Command {
 			return p.ask(cmd.Context(), s, args, func(r pastReader, c config.Config, span history.Span, refs []sources.Ref) error {
 				text := reports.Report{Title: c.Title, Span: span, Zone: time.Local, Thresholds: c.Thresholds}
 				if s.file == "" { // an audit says nothing of what others recorded
-					text.Actions = p.acted(cmd.Context(), p.settings.historyPlace(c))
+					text.Actions = acted(cmd.Context(), p, p.settings.historyPlace(c))
 				}
 				if err := text.Read(cmd.Context(), r, refs); err != nil {
 					return unread(err)
@@ -271,7 +271,7 @@ func reportCommand(p *program) *cobra.Command {
 
 // acted returns the actions and notes in the audit of this machine, and in that of a team at a place, as events, also
 // those that no coordtop has recorded yet.
-func (p *program) acted(ctx context.Context, at place) []sources.Event {
+func acted(ctx context.Context, p *program, at place) []sources.Event {
 	log, unshared := p.sharedAudit(ctx, at)
 	list, err := log.Entries()
 	if err = errors.Join(err, unshared); err != nil {
