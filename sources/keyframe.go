@@ -212,8 +212,8 @@ func NewReplayer(o HubOptions) *Replayer {
 // must not be called, and it needs no Close.
 func (r *Replayer) Hub() *Hub { return r.hub }
 
-// Published returns the number of the last published State, 0 if there is none yet, and its LastSeq. Until Hub.State or
-// Hub.Keyframe is called for the first time, publishing costs less.
+// Published returns the Rev and the LastSeq of the last published State. Both are 0 before the first one. Publishing costs
+// less before the first call of Hub.State or Hub.Keyframe.
 func (r *Replayer) Published() (rev, lastSeq uint64) {
 	r.hub.mu.Lock()
 	defer r.hub.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"coordtop/sources/lane"
 )
 
-// Verdict says whether an objective is kept.
+// Verdict is the state of an objective.
 type Verdict uint8
 
 // The verdicts, the gravest first.

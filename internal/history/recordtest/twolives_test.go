@@ -14,7 +14,7 @@ import (
 	"coordtop/sources/sourcetest"
 )
 
-// lost is what two recorders saw of a world: the first lost the store, and the second took over later.
+// lost has the recordings of two recorders of one world. The first lost the store, and the second took over later.
 type lost struct {
 	spool, second, whole string    // files: of the first; of the second; as if the first had never lost the store
 	cut, began           time.Time // the last write of the first; the begin of the second

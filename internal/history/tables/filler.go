@@ -30,8 +30,8 @@ type FillOptions struct {
 	Changed string
 }
 
-// Finding is what a run saw at its first look at a lane: an owner, that Previous was no owner any more, or, as First
-// tells, that the lane was there or not.
+// Finding identifies an event that a run made from its first look at a lane. One of three texts is set: Owner owned the
+// lane, Previous owned it no more, or First tells whether the lane existed.
 type Finding struct {
 	Lane                   uint64
 	At                     time.Time // zero with First
@@ -58,7 +58,7 @@ type Filler struct {
 	to      time.Time
 }
 
-// filled is what the recorder of the run saw of a lane since mark.
+// filled is a lane as the recorder of the run saw it after mark.
 type filled struct {
 	id      uint64
 	many    bool
@@ -142,7 +142,7 @@ func (f *Filler) Write(b *history.Batch) error {
 	})
 }
 
-// find returns a lane that another run has made meanwhile; nil: there is none.
+// find reads a lane that another run may have made after mark. If no run made it, find returns nil.
 func (f *Filler) find(t *Tx, ref sources.Ref) (l *knownLane) {
 	var id uint64
 	var kind sources.Kind
