@@ -23,8 +23,6 @@ import (
 	"coordtop/internal/ground/format"
 	"coordtop/internal/ground/spawn"
 	"coordtop/internal/headless"
-	"coordtop/internal/history/election"
-	"coordtop/internal/history/postgres"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )
@@ -152,8 +150,7 @@ func (p *program) examine(ctx context.Context, c config.Config, timeout time.Dur
 	return list, nil
 }
 
-// examineStore looks whether the store of a team can be read, and who records there. Without such a store it returns
-// nothing.
+// examineStore looks who records into the store of a team. Without such a store it returns nothing.
 func examineStore(ctx context.Context, p *program, c config.Config, timeout time.Duration) []doctor.Report {
 	at := p.settings.historyPlace(c)
 	if at.team == nil {
@@ -163,29 +160,17 @@ func examineStore(ctx context.Context, p *program, c config.Config, timeout time
 	defer cancel()
 	r := at.open()
 	defer func() { _ = r.Close() }() // nothing was written
-	read := kit.Check{Name: "reading", Text: "the store can be read"}
-	if _, err := r.Runs(ctx); noRecording(err) && err != nil {
-		read.Grade, read.Text = kit.CheckWarned, "nothing is recorded yet: start coordtop record"
-	} else if err != nil {
-		read.Grade, read.Text = kit.CheckFailed, err.Error()
+	check := kit.Check{Name: "recorder"}
+	switch s, _, err := recorderNow(ctx, p, c, at, r); {
+	case err != nil:
+		check.Grade, check.Text = kit.CheckFailed, err.Error()
+	case !s.Run.Live:
+		check.Grade, check.Text = kit.CheckWarned, "nobody records at present: start coordtop record"
+	default:
+		check.Text = fmt.Sprintf("process %d on %s records, %d stand by", s.Run.PID, s.Run.Host, len(s.Standby))
 	}
-	checks := []kit.Check{read}
-	if read.Grade == kit.CheckPassed {
-		recorder := kit.Check{Name: "recorder"}
-		switch present, err := election.Ask(ctx, electionOf(p, c, "")); {
-		case err != nil:
-			recorder.Grade, recorder.Text = kit.CheckFailed, postgres.Explained(*at.team, err).Error()
-		case !present.Recording():
-			recorder.Grade, recorder.Text = kit.CheckWarned, "nobody records at present: start coordtop record"
-		default:
-			recorder.Text = fmt.Sprintf("process %d on %s records, %d stand by", present.PID, present.Host, len(present.Standby))
-		}
-		checks = append(checks, recorder)
-	}
-	for i := range checks {
-		checks[i].Text = format.Clean(checks[i].Text, 600)
-	}
-	return []doctor.Report{{Name: "team's store", Address: format.Clean(at.String(), 300), Checks: checks}}
+	check.Text = format.Clean(check.Text, 600)
+	return []doctor.Report{{Name: "team's store", Address: format.Clean(at.String(), 300), Checks: []kit.Check{check}}}
 }
 
 // paths checks the files and folders that are used.

@@ -283,6 +283,30 @@ func (p *program) recordHub(ctx context.Context, r *recording, hub *sources.Hub,
 	}
 }
 
+// recorderNow returns who records at a place, and the runs there, from r.
+func recorderNow(ctx context.Context, p *program, c config.Config, at place, r history.Reader) (*headless.RecorderStatus, []history.Run, error) {
+	s := &headless.RecorderStatus{At: time.Now(), Place: at.String()}
+	runs, err := r.Runs(ctx)
+	if err != nil && !noRecording(err) {
+		return nil, nil, unread(err)
+	}
+	if len(runs) > 0 {
+		s.Run = runs[len(runs)-1]
+		s.Lag = s.At.Sub(s.Run.To)
+	}
+	if at.team != nil {
+		present, err := election.Ask(ctx, electionOf(p, c, ""))
+		if err != nil {
+			return nil, nil, postgres.Explained(*at.team, err)
+		}
+		s.Ahead, s.Measured, s.Lag, s.Refused = present.Ahead, present.Measured, present.Age, present.Refused
+		for _, c := range present.Standby {
+			s.Standby = append(s.Standby, c.Name)
+		}
+	}
+	return s, runs, nil
+}
+
 // recorderStatus prints who records, and who stands by.
 func recorderStatus(ctx context.Context, p *program, args []string, o recordOptions) error {
 	if len(args) > 0 {
@@ -292,22 +316,10 @@ func recorderStatus(ctx context.Context, p *program, args []string, o recordOpti
 	if err != nil {
 		return err
 	}
-	place := p.settings.historyPlace(c)
 	defer func() { _ = r.Close() }() // nothing was written
-	runs, err := r.Runs(ctx)
-	if err != nil && !noRecording(err) {
-		return unread(err)
-	}
-	s := &headless.RecorderStatus{At: time.Now(), Place: place.String()}
-	if place.team != nil {
-		present, err := election.Ask(ctx, electionOf(p, c, ""))
-		if err != nil {
-			return fmt.Errorf("%s: %w", place, err)
-		}
-		s.Ahead, s.Measured, s.Lag, s.Refused = present.Ahead, present.Measured, present.Age, present.Refused
-		for _, c := range present.Standby {
-			s.Standby = append(s.Standby, c.Name)
-		}
+	s, runs, err := recorderNow(ctx, p, c, p.settings.historyPlace(c), r)
+	if err != nil {
+		return err
 	}
 	if len(runs) > 0 {
 		span, err := o.span(s.At, runs)
@@ -328,10 +340,6 @@ func recorderStatus(ctx context.Context, p *program, args []string, o recordOpti
 				s.Holes = append(s.Holes, hole)
 			}
 			s.Last = sources.Later(s.Last, run.To)
-		}
-		s.Run = runs[len(runs)-1]
-		if place.team == nil {
-			s.Lag = s.At.Sub(s.Run.To)
 		}
 	}
 	return errors.Join(headless.Recorder(p.env.Stdout, s, o.format(), time.Local), printed(p.env.Stdout))
