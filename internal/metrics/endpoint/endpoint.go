@@ -75,7 +75,7 @@ func Run(ctx context.Context, l net.Listener, o Options) error {
 	server := &http.Server{
 		Handler: o.handler(), ReadTimeout: readWithin, WriteTimeout: writeWithin, IdleTimeout: idleWithin,
 		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
-		ConnState: (&connections{active: map[net.Conn]bool{}}).changed,
+		ConnState: new(connections).changed,
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -97,39 +97,32 @@ func Run(ctx context.Context, l net.Listener, o Options) error {
 }
 
 // connections bounds the number of open connections: a new one closes the one that has asked for nothing for longest,
-// or else the oldest, so that clients which only keep connections open keep nobody out.
+// or else the one whose request came first, so that clients which only keep connections open keep nobody out.
 type connections struct {
-	mu     sync.Mutex
-	list   []net.Conn // the oldest first
-	active map[net.Conn]bool
+	mu   sync.Mutex
+	list []connection // the one whose state changed first is first
+}
+
+type connection struct {
+	net.Conn
+	active bool // a request is in work
 }
 
 // changed is a hook of http.Server.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := slices.Index(c.list, conn)
-	switch {
-	case state == http.StateClosed || state == http.StateHijacked:
-		c.remove(at)
-	case state == http.StateNew:
-		if len(c.list) == maxConnections {
-			oldest := max(slices.IndexFunc(c.list, func(conn net.Conn) bool { return !c.active[conn] }), 0)
-			_ = c.list[oldest].Close() // its client may be gone
-			c.remove(oldest)
-		}
-		c.list = append(c.list, conn)
-	case at >= 0: // else it was closed
-		c.active[conn] = state == http.StateActive
+	known := len(c.list)
+	c.list = slices.DeleteFunc(c.list, func(o connection) bool { return o.Conn == conn })
+	if state == http.StateClosed || state != http.StateNew && len(c.list) == known { // it was closed here
+		return
 	}
-}
-
-// remove removes a connection; -1: none.
-func (c *connections) remove(at int) {
-	if at >= 0 {
-		delete(c.active, c.list[at])
-		c.list = slices.Delete(c.list, at, at+1)
+	if len(c.list) == maxConnections {
+		first := max(slices.IndexFunc(c.list, func(o connection) bool { return !o.active }), 0)
+		_ = c.list[first].Close() // its client may be gone
+		c.list = slices.Delete(c.list, first, first+1)
 	}
+	c.list = append(c.list, connection{conn, state == http.StateActive})
 }
 
 // handler returns the handler of all paths.

@@ -237,3 +237,30 @@ func TestConnectionsThatAskForNothingKeepNobodyOut(t *testing.T) {
 		}
 	}
 }
+
+// TestAConnectionThatIsUsedStaysOpen has as many others as may be open, which have asked for nothing for longer.
+func TestAConnectionThatIsUsedStaysOpen(t *testing.T) {
+	t.Parallel()
+	address := serving(t, &source{value: "v"})
+	var used net.Conn
+	for i := range 2 * maxConnections {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		if used == nil {
+			used = conn
+		}
+		for _, asks := range []net.Conn{conn, used} {
+			if _, err := io.WriteString(asks, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			r, err := http.ReadResponse(bufio.NewReader(asks), nil)
+			if err != nil {
+				t.Fatalf("connection %d: %v", i, err)
+			}
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
+	}
+}
