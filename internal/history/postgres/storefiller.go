@@ -37,7 +37,7 @@ func Fill(ctx context.Context, o Options, run int64) (*Filler, error) {
 	err = errors.Join(f.open(ctx, &of), ctx.Err())
 	if err == nil {
 		f.fill = tables.NewFiller(tables.Options{Transact: f.w.transact, Rows: f.w.rows, Owners: lastOwners},
-			tables.FillOptions{Near: f.near, Left: f.left, Drop: f.drop, Changed: "update store set fills = fills + 1"}, of, f.next)
+			tables.FillOptions{Near: f.near, Left: f.left, Drop: f.drop}, of, f.next)
 		f.w.Writer = f.fill.Writer
 		if err = f.fill.Prepare(); err == nil {
 			err = f.fill.Query(func(ctx context.Context, q *tables.Query) error {

@@ -87,6 +87,7 @@ func (w *Writer) transact(f func(tables.Database) error) (err error) {
 		err = f(s)
 	}
 	if err == nil && w.writing != 0 && w.filler != nil {
+		_, _ = s.Change(ctx, "update store set fills = fills + 1")
 		_, err = s.Change(ctx, "update run set writes = ? where id = ?", w.writing, w.run)
 	} else if err == nil && w.writing != 0 {
 		_, _ = s.Change(ctx, "update run set wrote = clock_timestamp(), writes = ? where id = ?", w.writing, w.run)

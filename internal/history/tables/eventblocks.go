@@ -92,13 +92,7 @@ func (s *side) blocks(ctx context.Context, list []eventBlock) {
 		if !b.some {
 			continue
 		}
-		var terms, events []byte
-		s.Each(ctx, "select terms, events from body where id = ?", []any{b.id}, []any{&terms, &events}, func() {
-			list, failed := tape.NewDecoder().Events(s.unpacked(events), s.decoded(terms))
-			if s.Err == nil {
-				s.Err = failed
-			}
-			s.take(list)
-		})
+		_, list := s.body(ctx, b.id)
+		s.take(list)
 	}
 }

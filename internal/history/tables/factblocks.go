@@ -61,7 +61,7 @@ func (r *recent) add(f *tape.TermFact) {
 func (t *Tx) keep(now time.Time) {
 	r := &t.w.recent
 	if len(t.terms)+len(t.events) > 0 {
-		t.exec("insert into recent(body) values(?)", t.packed(encodeFacts(t.w.encoder, t.terms, t.events)))
+		t.recent(t.terms, t.events)
 		r.take(t.terms, t.events)
 		if t.w.o.Rows != nil {
 			for i := range t.terms { // as the block will have it
@@ -79,7 +79,7 @@ func (t *Tx) keep(now time.Time) {
 		t.block()
 	case due:
 		t.exec("delete from recent")
-		t.exec("insert into recent(body) values(?)", t.packed(encodeFacts(t.w.encoder, r.terms, r.events)))
+		t.recent(r.terms, r.events)
 		r.stored, r.opened = len(r.terms)+len(r.events), time.Time{}
 	}
 }
@@ -129,6 +129,9 @@ func (w *Writer) runs(list []tape.TermFact) {
 		f := &list[i]
 		l := w.knownLane(f.Lane)
 		l.owned(&f.Term)
+		if r := l.runs(f.Owner.ID); r != nil && f.End.How != sources.Unknown && f.Start.At.Before(r.Start.At) {
+			continue // written later, by a Filler
+		}
 		if l.ends(f.Owner.ID); f.End.How == sources.Unknown {
 			l.running = append(l.running, running{TermFact: *f})
 		}
@@ -205,10 +208,7 @@ func compareTerms(a, b tape.TermFact) int {
 }
 
 // WriteBlock stores ended terms and events, both in the order of their lanes.
-func (t *Tx) WriteBlock(terms []tape.TermFact, events []tape.EventFact) { t.putBlock(0, terms, events) }
-
-// putBlock replaces the block with a number, or, if that is 0, makes a new one. It returns the number.
-func (t *Tx) putBlock(id int64, terms []tape.TermFact, events []tape.EventFact) int64 {
+func (t *Tx) WriteBlock(terms []tape.TermFact, events []tape.EventFact) {
 	var b blockRow
 	for i := range terms {
 		f := &terms[i]
@@ -222,19 +222,9 @@ func (t *Tx) putBlock(id int64, terms []tape.TermFact, events []tape.EventFact) 
 		b.firstEvent, b.lastEvent = min(b.firstEvent, at), max(b.lastEvent, at)
 		b.kinds |= 1 << e.Kind
 	}
-	if id != 0 {
-		t.exec("delete from body where id = ?", id)
-		t.exec("delete from block where id = ?", id)
-	}
-	const columns, values = "start, until, first_event, last_event, kinds, terms, first_lane, last_lane, lanes) values(", "?,?,?,?,?,?,?,?,?)"
-	args := []any{b.span.from, b.span.to, b.firstEvent, b.lastEvent, b.kinds, len(terms), b.lanes[0], b.lanes[len(b.lanes)-1], encodeLanes(b.lanes)}
-	if id != 0 {
-		t.exec("insert into block(id, "+columns+"?,"+values, append([]any{id}, args...)...)
-	} else {
-		id = t.insert("insert into block("+columns+values, args...)
-	}
+	id := t.insert("insert into block(start, until, first_event, last_event, kinds, terms, first_lane, last_lane, lanes) values(?,?,?,?,?,?,?,?,?)",
+		b.span.from, b.span.to, b.firstEvent, b.lastEvent, b.kinds, len(terms), b.lanes[0], b.lanes[len(b.lanes)-1], encodeLanes(b.lanes))
 	t.exec("insert into body values(?,?,?)", id, t.packed(t.w.encoder.Terms(nil, terms)), t.packed(t.w.encoder.Events(nil, events, terms)))
-	return id
 }
 
 // blockRow is a block without its bodies.
@@ -281,10 +271,11 @@ func someOf(b []byte, wanted func(lane uint64) bool) bool {
 	return false
 }
 
-// encodeFacts returns one row of recent terms and events.
-func encodeFacts(encoder *tape.Encoder, terms []tape.TermFact, events []tape.EventFact) []byte {
-	first := encoder.Terms(nil, terms)
-	return append(append(binary.AppendUvarint(nil, uint64(len(first))), first...), encoder.Events(nil, events, terms)...)
+// recent adds a row of recent terms and events.
+func (t *Tx) recent(terms []tape.TermFact, events []tape.EventFact) {
+	first := t.w.encoder.Terms(nil, terms)
+	row := append(append(binary.AppendUvarint(nil, uint64(len(first))), first...), t.w.encoder.Events(nil, events, terms)...)
+	t.exec("insert into recent(body) values(?)", t.packed(row))
 }
 
 // eachRecent calls f with the content of each row.
@@ -300,6 +291,18 @@ func (s *Statements) eachRecent(ctx context.Context, f func(terms []tape.TermFac
 			f(terms, events)
 		}
 	})
+}
+
+// body returns the terms and events of a block.
+func (s *Statements) body(ctx context.Context, id int64) (terms []tape.TermFact, events []tape.EventFact) {
+	var first, second []byte
+	s.Each(ctx, "select terms, events from body where id = ?", []any{id}, []any{&first, &second}, func() {
+		terms = s.decoded(first)
+		if raw := s.unpacked(second); s.Err == nil {
+			events, s.Err = tape.NewDecoder().Events(raw, terms)
+		}
+	})
+	return terms, events
 }
 
 // decoded returns the terms in a body.

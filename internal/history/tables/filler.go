@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,9 +24,6 @@ type FillOptions struct {
 	// Drop removes rows of terms, and those of events that other runs made from what they found. It calls f with each
 	// of these events.
 	Drop func(t *Tx, terms []tape.TermFact, found []Finding, f func(tape.EventFact))
-
-	// Changed tells the Writer of the present run that it must read what it knows again.
-	Changed string
 }
 
 // Finding identifies an event that a run made from its first look at a lane. One of three texts is set: Owner owned the
@@ -51,9 +47,7 @@ type Filler struct {
 	left  map[uint64]int64 // lanes that were gone at mark and that another run has seen since, and since when they were gone
 
 	lanes   map[sources.Ref]*filled
-	block   factBlock
-	changes map[sources.Ref]*filled // of the last call; the same for the others here
-	grown   factBlock
+	changes map[sources.Ref]*filled // of the last call, and so are the others here
 	group   openGroup
 	to      time.Time
 }
@@ -66,13 +60,6 @@ type filled struct {
 	gone    int64          // since when it is gone; 0: it is not
 	open    []sources.Term // that run and began about mark or later
 	ended   []sources.Term // that ran at mark and ended in this Write
-}
-
-// factBlock is the last block that a Filler wrote; it grows.
-type factBlock struct {
-	id     int64
-	terms  []tape.TermFact
-	events []tape.EventFact
 }
 
 // lag is longer than the time by which terms are written later than the Inputs from which they come.
@@ -101,7 +88,7 @@ func (f *Filler) Prepare() error {
 // Commit keeps what the last call has written.
 func (f *Filler) Commit() {
 	maps.Copy(f.lanes, f.changes)
-	f.block, f.Writer.group, f.run.To = f.grown, f.group, sources.Later(f.run.To, f.to)
+	f.Writer.group, f.run.To = f.group, sources.Later(f.run.To, f.to)
 }
 
 // begin forgets what a call has done that failed. It stops the fill if the present Writer has dropped the open group,
@@ -110,7 +97,7 @@ func (f *Filler) begin(t *Tx) {
 	if id := f.Writer.group.id; id != 0 && !t.query("select id from gop where id = ?", []any{id}, &id) && t.Err == nil {
 		t.Err = fmt.Errorf("%w: the store is too large", history.ErrSuperseded)
 	}
-	f.changes, f.grown, f.group, f.to = map[sources.Ref]*filled{}, f.block, f.Writer.group, f.run.To
+	f.changes, f.group, f.to = map[sources.Ref]*filled{}, f.Writer.group, f.run.To
 }
 
 // Write stores b, see record.Output.
@@ -160,7 +147,6 @@ func (f *Filler) find(t *Tx, ref sources.Ref) (l *knownLane) {
 func (f *Filler) unseen(t *Tx, l *knownLane) {
 	l.gone = f.mark
 	t.exec("update lane set gone = ? where id = ?", f.mark, l.id)
-	t.exec(f.o.Changed)
 }
 
 // of returns what is known of a lane since mark, for a change.
@@ -224,7 +210,6 @@ func (f *Filler) laneChange(t *Tx, c *history.LaneChange, span history.Span) {
 func (f *Filler) move(t *Tx, lane uint64, from, to int64) {
 	t.exec("update dark set start = ? where scope = 0 and lane = ? and start = ? and run > ?", to, lane, from, f.run.ID)
 	t.exec("update lane set gone = ? where id = ? and gone = ?", to, lane, from)
-	t.exec(f.o.Changed)
 }
 
 // term stores a term that ended, and keeps one that runs for Join.
@@ -250,33 +235,11 @@ func (f *Filler) fact(s *filled, x *sources.Term) tape.TermFact {
 	return tape.TermFact{Lane: s.id, Run: uint64(f.run.ID), Term: *x}
 }
 
-// keep stores the terms and events of a call. Its block grows until it is full.
+// keep stores the terms and events of a call. The present Writer makes blocks of them.
 func (f *Filler) keep(t *Tx) {
-	if len(t.terms)+len(t.events) == 0 {
-		return
-	}
-	t.w.o.Rows(t, t.terms, t.events)
-	var open []tape.TermFact
-	b := &f.grown
-	if len(b.terms)+len(b.events)+len(t.terms)+len(t.events) > blockFacts {
-		*b = factBlock{}
-	}
-	terms := slices.Clone(b.terms)
-	for _, e := range t.terms {
-		if e.End.How == sources.Unknown {
-			open = append(open, e)
-		} else {
-			terms = append(terms, e)
-		}
-	}
-	if len(open) > 0 {
-		t.exec("insert into recent(body) values(?)", t.packed(encodeFacts(t.w.encoder, open, nil)))
-		t.exec(f.o.Changed)
-	}
-	if b.terms, b.events = terms, slices.Concat(b.events, t.events); len(b.terms)+len(b.events) > 0 {
-		slices.SortFunc(b.terms, compareTerms)
-		slices.SortStableFunc(b.events, func(x, y tape.EventFact) int { return cmp.Compare(x.Lane, y.Lane) })
-		b.id = t.putBlock(b.id, b.terms, b.events)
+	if len(t.terms)+len(t.events) > 0 {
+		t.w.o.Rows(t, t.terms, t.events)
+		t.recent(t.terms, t.events)
 	}
 	t.terms, t.events = nil, nil
 }

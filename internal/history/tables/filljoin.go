@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -41,7 +40,6 @@ func (f *Filler) Join(end time.Time) (done bool, err error) {
 		t.exec("update dark set start = ? where scope = 0 and lane <> 0 and start = ? and run > ?", end.UnixNano(), f.mark, f.run.ID)
 		t.exec("update lane set gone = ? where gone = ?", end.UnixNano(), f.mark)
 		t.exec("update run set last = ?1, ended = ?1 where id = ?2 and last <= ?1", end.UnixNano(), f.run.ID)
-		t.exec(f.o.Changed)
 		t.pack(&f.group)
 		return t.Err
 	})
@@ -51,16 +49,15 @@ func (f *Filler) Join(end time.Time) (done bool, err error) {
 // meeting is the correction of what other runs have found.
 type meeting struct {
 	*Filler
-	t        *Tx
-	end      time.Time // zero: the stretch is not over
-	replaced map[termKey]*tape.TermFact
-	old      []tape.TermFact // whose rows go
-	found    []Finding
+	t     *Tx
+	end   time.Time       // zero: the stretch is not over
+	old   []tape.TermFact // that are dropped
+	found []Finding
 }
 
 // meet corrects the terms of lanes that ran at mark or were the first that another run found.
 func (f *Filler) meet(t *Tx, list []*filled, end time.Time) {
-	m := meeting{Filler: f, t: t, end: end, replaced: map[termKey]*tape.TermFact{}}
+	m := meeting{Filler: f, t: t, end: end}
 	lanes, ids := map[uint64]*filled{}, map[bool][]int64{}
 	for _, s := range list {
 		if len(s.ended) > 0 || !end.IsZero() {
@@ -97,7 +94,7 @@ func (f *Filler) meet(t *Tx, list []*filled, end time.Time) {
 		}
 		s.open = nil
 	}
-	m.replace(slices.Collect(maps.Keys(lanes)))
+	m.drop(lanes)
 }
 
 // term compares a stored term with what the run says of its lane. at is when another run first saw the lane.
@@ -156,97 +153,63 @@ func (m *meeting) term(s *filled, e tape.TermFact, at int64) {
 
 // change replaces a stored term.
 func (m *meeting) change(e, is *tape.TermFact) {
-	now := *is
-	m.replaced[keyOf(e)], m.old = &now, append(m.old, *e)
-	m.t.terms = append(m.t.terms, now)
+	m.old, m.t.terms = append(m.old, *e), append(m.t.terms, *is)
 }
 
-// replace replaces terms where they are packed, and drops events.
-func (m *meeting) replace(lanes []uint64) {
-	t := m.t
+// drop drops the old terms of lanes, and the events of what was found.
+func (m *meeting) drop(lanes map[uint64]*filled) {
+	t, ctx := m.t, context.Background()
 	if len(m.old)+len(m.found) == 0 || t.Err != nil {
 		return
 	}
-	dropped := map[[2]uint64]bool{}
-	m.o.Drop(t, m.old, m.found, func(e tape.EventFact) { dropped[[2]uint64{e.Run, e.Seq}] = true })
-	changed := false
-	terms := func(list []tape.TermFact) (out []tape.TermFact) {
-		for i := range list {
-			if is := m.replaced[keyOf(&list[i])]; is != nil {
-				list[i], changed = *is, true
-			}
-		}
-		return list
-	}
-	events := func(list []tape.EventFact) []tape.EventFact {
-		return slices.DeleteFunc(list, func(e tape.EventFact) bool {
-			gone := dropped[[2]uint64{e.Run, e.Seq}]
-			changed = changed || gone
-			return gone
-		})
-	}
-	var all []tape.TermFact
-	var told []tape.EventFact
-	t.eachRecent(context.Background(), func(x []tape.TermFact, y []tape.EventFact) {
-		all, told = append(all, terms(x)...), append(told, events(y)...)
-	})
-	if changed {
-		t.exec("delete from recent")
-		t.exec("insert into recent(body) values(?)", t.packed(encodeFacts(t.w.encoder, all, told)))
-	}
-	groups := map[uint64]bool{}
-	for _, lane := range lanes {
-		groups[lane/runningLanes] = true
-	}
-	for n := range groups {
-		var body []byte
-		if !t.query("select body from running where n = ?", []any{n}, &body) {
-			continue
-		}
-		all := t.decoded(body)
-		had := len(all)
-		if all = slices.DeleteFunc(all, func(e tape.TermFact) bool { return m.replaced[keyOf(&e)] != nil }); len(all) < had {
-			t.exec("update running set body = ? where n = ?", t.packed(t.w.encoder.Terms(nil, all)), n)
-		}
-	}
-	m.replaceInBlocks(lanes, terms, events, &changed)
-	t.exec(m.o.Changed)
-}
-
-// replaceInBlocks replaces terms and events in blocks.
-func (m *meeting) replaceInBlocks(lanes []uint64, terms func([]tape.TermFact) []tape.TermFact, events func([]tape.EventFact) []tape.EventFact, changed *bool) {
-	t := m.t
-	wanted := map[uint64]bool{}
-	for _, lane := range lanes {
-		wanted[lane] = true
-	}
-	var latest int64
+	old, found := map[termKey]bool{}, map[[2]uint64]bool{}
+	latest := int64(0)
 	for i := range m.old {
+		old[keyOf(&m.old[i])] = true
 		latest = max(latest, m.old[i].Start.At.UnixNano(), m.old[i].End.At.UnixNano())
 	}
-	var ids []int64
+	m.o.Drop(t, m.old, m.found, func(e tape.EventFact) { found[[2]uint64{e.Run, e.Seq}] = true })
+	rest := func(terms []tape.TermFact, events []tape.EventFact) ([]tape.TermFact, []tape.EventFact, bool) {
+		all := len(terms) + len(events)
+		terms = slices.DeleteFunc(terms, func(e tape.TermFact) bool { return old[keyOf(&e)] })
+		events = slices.DeleteFunc(events, func(e tape.EventFact) bool { return found[[2]uint64{e.Run, e.Seq}] })
+		return terms, events, len(terms)+len(events) < all
+	}
+	var terms []tape.TermFact
+	var events []tape.EventFact
+	t.eachRecent(ctx, func(x []tape.TermFact, y []tape.EventFact) { terms, events = append(terms, x...), append(events, y...) })
+	if terms, events, changed := rest(terms, events); changed {
+		t.exec("delete from recent")
+		t.recent(terms, events)
+	}
+	groups := map[uint64]bool{}
+	var ids []uint64
+	for lane := range lanes {
+		groups[lane/runningLanes], ids = true, append(ids, lane)
+	}
+	var body []byte
+	for n := range groups {
+		if t.query("select body from running where n = ?", []any{n}, &body) {
+			if terms, _, changed := rest(t.decoded(body), nil); changed {
+				t.exec("update running set body = ? where n = ?", t.packed(t.w.encoder.Terms(nil, terms)), n)
+			}
+		}
+	}
+	var blocks []int64
 	var id int64
-	var of, body, told []byte
 	t.each("select id, lanes from block where start <= ? and until >= ? and last_lane >= ? and first_lane <= ? order by id",
-		[]any{latest, m.mark, slices.Min(lanes), slices.Max(lanes)}, []any{&id, &of}, func() {
-			if someOf(of, func(lane uint64) bool { return wanted[lane] }) {
-				ids = append(ids, id)
+		[]any{latest, m.mark, slices.Min(ids), slices.Max(ids)}, []any{&id, &body}, func() {
+			if someOf(body, func(lane uint64) bool { return lanes[lane] != nil }) {
+				blocks = append(blocks, id)
 			}
 		})
-	for _, id := range ids {
-		t.query("select terms, events from body where id = ?", []any{id}, &body, &told)
-		list := t.decoded(body)
-		raw := t.unpacked(told)
-		if t.Err != nil {
-			return
-		}
-		facts, err := tape.NewDecoder().Events(raw, list)
-		if t.Err = err; err != nil {
-			return
-		}
-		*changed = false
-		if list, facts = terms(list), events(facts); *changed {
-			t.putBlock(id, list, facts)
+	for _, id := range blocks {
+		if terms, events, changed := rest(t.body(ctx, id)); changed {
+			t.exec("delete from body where id = ?", id)
+			t.exec("delete from block where id = ?", id)
+			if len(terms)+len(events) > 0 {
+				t.WriteBlock(terms, events)
+			}
 		}
 	}
 }
