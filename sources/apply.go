@@ -35,7 +35,7 @@ func (m *model) change(f *hubSource, c *Change) urgency {
 		if sc.Health != HealthLive {
 			b.urgency = urgent
 		}
-		m.alive(sc)
+		m.alive(sc, Earlier(c.At, m.at.Wall))
 	}
 	if b.scope != nil {
 		m.changeRows(&b)
@@ -135,17 +135,19 @@ func (sc *ScopeFacts) beginListing() {
 	}
 }
 
-// alive records that the scope's server answered.
-func (m *model) alive(sc *scope) {
+// alive records that the scope's server answered at an instant or later. If this process stood still, that was long ago.
+// The rows are known until then. A dark stretch ends only now, because another scope may have answered at that instant.
+func (m *model) alive(sc *scope, at time.Time) {
 	was, now := sc.Health, m.at
 	sc.Health, sc.Alive, sc.Answered, sc.Err, sc.Outage = HealthLive, now.Wall, now.Mono, nil, Outage{}
-	sc.CompleteUntil = Later(sc.CompleteUntil, now.Wall)
 	sc.source.Err, sc.source.Retry, sc.source.Outage = nil, time.Time{}, Outage{}
 	if sc.Synced && sc.InDark { // its rows will not be listed again
 		from := sc.Dark[len(sc.Dark)-1].From
 		sc.endDark(now.Wall)
 		m.doubtAll(sc, from)
+		at = now.Wall // the next dark stretch begins no earlier
 	}
+	sc.CompleteUntil = Later(sc.CompleteUntil, at)
 	if was != HealthLive {
 		m.commit(sc.event(EventSourceUp, now.Wall, sc.About.Mode))
 	}

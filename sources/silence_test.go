@@ -71,13 +71,39 @@ func TestAnswerAfterSilenceEndsTheDarkness(t *testing.T) {
 		if dark := w.hub.State().Scopes[0].Dark; len(dark) != 1 || !dark[0].From.Equal(heard) || !dark[0].To.IsZero() {
 			t.Errorf("dark = %v, want one that lasts since %v", dark, heard)
 		}
-		w.tell(sources.Change{Alive: []string{"main"}})
+		w.tell(sources.Change{Alive: []string{"main"}, At: time.Now().Add(-time.Second)})
 		w.wantStatus("app", sources.StatusLed)
 		if dark := w.hub.State().Scopes[0].Dark; len(dark) != 1 || !dark[0].To.Equal(time.Now()) {
 			t.Errorf("dark = %v, want one that ends now", dark)
 		}
 		if terms := w.row("app").Terms; len(terms) != 1 {
 			t.Errorf("terms = %+v, want the one that goes on", terms)
+		}
+		time.Sleep(time.Second)
+		w.script.Fail(errors.New("reset"))
+		synctest.Wait()
+		if dark := w.hub.State().Scopes[0].Dark; len(dark) != 2 || !dark[1].From.Equal(dark[0].To) {
+			t.Errorf("dark = %v, want the second to begin where the first ends", dark)
+		}
+	})
+}
+
+func TestNothingIsKnownAfterTheLastAnswerThatWasRead(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.script.Silence(true)
+		w.list(election("app", leased("a", time.Hour)))
+		time.Sleep(time.Second)
+		read := time.Now()
+		w.tell(sources.Change{Alive: []string{"main"}, At: read.Add(time.Hour)})
+		time.Sleep(time.Second) // this process stands still
+		w.tell(sources.Change{Alive: []string{"main"}, At: read})
+		time.Sleep(time.Second)
+		w.script.Fail(errors.New("reset"))
+		synctest.Wait()
+		if dark := w.hub.State().Scopes[0].Dark; len(dark) != 1 || !dark[0].From.Equal(read) {
+			t.Errorf("dark = %v, want one from %v on", dark, read)
 		}
 	})
 }

@@ -99,7 +99,7 @@ func (s *server) read(ctx context.Context) (listed bool, err error) {
 		pause = min(s.pace.Pause(now, s.selected()), s.table.longest)
 		c.Synced, c.About = !listed, s.news(&stats, pause)
 		listed = true
-		s.link.Answered(s.table.space)
+		s.link.Answered(s.table.space, stats.Answered)
 		if c.Synced || c.About != nil || len(c.Set)+len(c.Unseen) > 0 {
 			if err := s.link.Send(c); err != nil {
 				return listed, err

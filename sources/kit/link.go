@@ -3,8 +3,6 @@ package kit
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -24,15 +22,15 @@ type Link struct {
 	wg      sync.WaitGroup
 	joined  func() <-chan struct{} // closed when the goroutines have ended, which they do after ctx
 	out     chan sources.Change
-	closing chan struct{} // closed when Next is not called any more
-	close   func()        // closes closing
-	alive   chan struct{} // capacity 1: receives when the server has answered
+	closing chan struct{}  // closed when Next is not called any more
+	close   func()         // closes closing
+	alive   chan time.Time // capacity 1: when the server has answered
 }
 
 // NewLink returns a link that does not end with ctx. It starts nothing. ctx only carries the handler of panics, see
 // spawn.With.
 func NewLink(ctx context.Context) *Link {
-	l := &Link{out: make(chan sources.Change), closing: make(chan struct{}), alive: make(chan struct{}, 1)}
+	l := &Link{out: make(chan sources.Change), closing: make(chan struct{}), alive: make(chan time.Time, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	l.close = sync.OnceFunc(func() { close(l.closing) })
 	l.joined = sync.OnceValue(func() <-chan struct{} {
@@ -59,8 +57,14 @@ func (l *Link) Start(f func() error) {
 	})
 }
 
-// Answered makes Next report that the server answered. It does not block.
-func (l *Link) Answered() { spawn.Wake(l.alive) }
+// Answered makes Next report that the server answered at an instant. It does not block. Until Next is called, the
+// earliest answer counts.
+func (l *Link) Answered(at time.Time) {
+	select {
+	case l.alive <- at.Round(0):
+	default:
+	}
+}
 
 // Send passes a change to Next and blocks until Next has received it, even if the link ends before that, because the
 // sender will compare its next read with this change. A zero At becomes now. If Close was called, Send returns the
@@ -94,8 +98,8 @@ func (l *Link) Next(ctx context.Context) (sources.Change, error) {
 			c.Alive = []string{""} // the only scope
 		}
 		return c, nil
-	case <-alive:
-		return sources.Change{Alive: []string{""}, At: sources.Wall()}, nil
+	case at := <-alive:
+		return sources.Change{Alive: []string{""}, At: at}, nil
 	case <-joined:
 		return sources.Change{}, context.Cause(l.ctx)
 	case <-t.C:
@@ -124,23 +128,24 @@ type ScopedLink struct {
 	*Link
 
 	mu    sync.Mutex
-	alive map[string]struct{} // scopes that answered since the last Next
+	alive map[string]time.Time // last answers of scopes, which Next has not reported
 }
 
 // NewScopedLink returns a link for several scopes, see NewLink.
 func NewScopedLink(ctx context.Context) *ScopedLink {
-	return &ScopedLink{Link: NewLink(ctx), alive: map[string]struct{}{}}
+	return &ScopedLink{Link: NewLink(ctx), alive: map[string]time.Time{}}
 }
 
-// Answered makes Next report that the server of a scope answered. It does not block.
-func (l *ScopedLink) Answered(scope string) {
+// Answered makes Next report that the server of a scope answered at an instant. It does not block.
+func (l *ScopedLink) Answered(scope string, at time.Time) {
 	l.mu.Lock()
-	l.alive[scope] = struct{}{}
-	l.mu.Unlock()
-	l.Link.Answered()
+	defer l.mu.Unlock()
+	l.alive[scope] = at.Round(0)
+	l.Link.Answered(at)
 }
 
-// Next calls Link.Next; Change.Alive has the scopes that answered.
+// Next calls Link.Next; Change.Alive has the scopes that answered, at Change.At or later. Those that answered earlier
+// are left for a later call, except Change.Scope.
 func (l *ScopedLink) Next(ctx context.Context) (sources.Change, error) {
 	c, err := l.Link.Next(ctx)
 	if err != nil {
@@ -148,7 +153,14 @@ func (l *ScopedLink) Next(ctx context.Context) (sources.Change, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c.Alive = slices.Collect(maps.Keys(l.alive))
-	clear(l.alive)
+	c.Alive = nil
+	for scope, at := range l.alive {
+		if scope != c.Scope && at.Before(c.At) {
+			l.Link.Answered(at)
+			continue
+		}
+		c.Alive = append(c.Alive, scope)
+		delete(l.alive, scope)
+	}
 	return c, nil
 }

@@ -48,6 +48,29 @@ func TestNextEndsWithItsOwnContext(t *testing.T) {
 	}
 }
 
+func TestAChangeIsNotReadLaterThanAnAnswerThatItReports(t *testing.T) {
+	t.Parallel()
+	l := kit.NewScopedLink(t.Context())
+	defer l.Close()
+	first, second := time.Unix(100, 0), time.Unix(200, 0)
+	l.Answered("quiet", first)
+	l.Answered("busy", second)
+	l.Start(func() error { return l.Send(sources.Change{Scope: "busy", Synced: true, At: second}) })
+	got := map[string]time.Time{}
+	for len(got) < 2 {
+		c, err := l.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, scope := range c.Alive {
+			got[scope] = c.At
+		}
+	}
+	if !got["quiet"].Equal(first) || got["busy"].After(second) {
+		t.Errorf("read at %v, want quiet at %v", got, first)
+	}
+}
+
 // TestWhatWasFoundBeforeTheEndIsTold has one goroutine of a link end it while another hands over
 // what it found, twice: whoever found it takes it for told when he compares what the next link shows.
 func TestWhatWasFoundBeforeTheEndIsTold(t *testing.T) {

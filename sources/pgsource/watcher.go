@@ -122,7 +122,7 @@ func (w *watcher) report(changes []sources.Change, first bool) error {
 		}
 		changes[0].About = about
 	}
-	w.Answered()
+	w.Answered(w.last.got)
 	for _, c := range changes {
 		if err := w.Send(c); err != nil {
 			return err

@@ -226,7 +226,7 @@ func (l *link) readAnswered(sent time.Time) {
 	l.answered = time.Now()
 	l.readHeartbeat.confirm(sent, l.answered)
 	if l.readHeartbeat.tellAlive(l.answered, l.pingLimit()) {
-		l.Answered()
+		l.Answered(l.answered)
 	}
 }
 

@@ -226,7 +226,7 @@ func (l *link) received(m any) {
 	case *redis.Pong:
 		l.heartbeat.answered(now)
 		if l.heartbeat.tellAlive(now, l.pingLimit()) {
-			l.Answered()
+			l.Answered(now)
 		}
 	case *redis.Message:
 		if m.Channel == invalidations {

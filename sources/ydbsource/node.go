@@ -216,7 +216,7 @@ func (n *node) missing() error {
 	}
 	c := n.state.nothing(time.Now())
 	c.About = n.about.changed(n)
-	n.link.Answered(n.state.path)
+	n.link.Answered(n.state.path, time.Now())
 	return n.send(c)
 }
 
@@ -257,7 +257,7 @@ func (n *node) describe() error {
 			n.link.lost(n.state.path, err)
 		default:
 			n.link.up(n.state.path)
-			n.link.Answered(n.state.path)
+			n.link.Answered(n.state.path, time.Now())
 			c.Synced = n.state.complete()
 			n.about.described()
 			if n.absent {

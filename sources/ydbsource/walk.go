@@ -45,7 +45,7 @@ func (l *link) walk() error {
 			warnings = append(warnings, format.Clean(Explain(err, l.source.o.Client, true).Error(), 300))
 		} else {
 			l.up(scope)
-			l.Answered(scope)
+			l.Answered(scope, time.Now())
 		}
 		c := sources.Change{Scope: scope, Relists: !begun, Synced: !synced && err == nil, About: &sources.About{
 			Mode: modeWalk, Sampling: walks.Max, Warnings: warnings,

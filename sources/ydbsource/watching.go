@@ -148,7 +148,7 @@ func (w *watching) pings(ctx context.Context) {
 		trips.Add(trip)
 		w.ping.Store(int64(trip))
 		w.tolerance.Store(int64(trips.Tolerance()))
-		w.link.Answered(w.state.path)
+		w.link.Answered(w.state.path, time.Now())
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -159,7 +159,7 @@ func (w *watching) pings(ctx context.Context) {
 
 // changes returns the Changes that a read causes.
 func (w *watching) changes(read ydbcoord.SemaphoreState) []sources.Change {
-	w.link.Answered(w.state.path)
+	w.link.Answered(w.state.path, read.At)
 	e := w.state.byName[read.Name]
 	if e == nil {
 		return nil
