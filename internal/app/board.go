@@ -104,7 +104,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 
 // uiOptions returns the options of a board on which op acts, and whose past is r.
 func (r *recording) uiOptions(op *operate.Operator) ui.Options {
-	u := ui.Options{Start: firstScreen(r.config), AuditEntries: op.Audit().Entries, Note: r.noter(op), History: r.past()}
+	u := ui.Options{Start: firstScreen(r.config), AuditEntries: op.Audit().Entries, Note: r.noter(op), History: r.reader}
 	if kept := operate.NewMutes(op.Audit()); kept != nil {
 		u.Mutes = kept
 	}

@@ -184,14 +184,6 @@ func (r *recording) run(ctx context.Context, hub *sources.Hub, beside *watched) 
 	}
 }
 
-// past returns the recording; nil: nothing is recorded.
-func (r *recording) past() history.Reader {
-	if r.reader == nil {
-		return nil
-	}
-	return r.reader
-}
-
 // status returns the board's words about the recording, and whether it has stopped.
 func (r *recording) status() (text string, stopped bool) {
 	if r.Recorder == nil {

@@ -36,13 +36,6 @@ func (s *Sleeper) Connect(ctx context.Context) error {
 	return s.Source.Connect(ctx)
 }
 
-// Focus passes the focus on, so that a Sleeper is a sources.Focuser.
-func (s *Sleeper) Focus(visible []sources.Ref, selected sources.Ref) {
-	if f, ok := s.Source.(sources.Focuser); ok {
-		f.Focus(visible, selected)
-	}
-}
-
 // Refresh passes the wish on, so that a Sleeper is a sources.Refresher.
 func (s *Sleeper) Refresh() {
 	if r, ok := s.Source.(sources.Refresher); ok && s.awake.Load() {
@@ -71,12 +64,9 @@ func (o *Operator) Choices(row *sources.Row) []action.Choice {
 	if row == nil {
 		return nil
 	}
-	not := o.awake(row.Source)
-	if own := o.feed.seen(o.feed.own.State(), row); own != nil && not == "" {
+	own, not := o.own(row)
+	if own != nil {
 		return o.Operator.Choices(own)
-	}
-	if not == "" {
-		not = o.unseen(row)
 	}
 	list := o.Operator.Choices(row)
 	for i := range list {
@@ -89,12 +79,9 @@ func (o *Operator) Choices(row *sources.Row) []action.Choice {
 
 // NotEnded returns why the ownership or wait in t cannot be ended by force; "": it can.
 func (o *Operator) NotEnded(row *sources.Row, t action.Target) string {
-	if not := o.awake(row.Source); not != "" {
-		return not
-	}
-	own := o.feed.seen(o.feed.own.State(), row)
+	own, not := o.own(row)
 	if own == nil {
-		return o.unseen(row)
+		return not
 	}
 	return o.Operator.NotEnded(own, t)
 }
@@ -131,12 +118,18 @@ func (o *Operator) awake(source string) (not string) {
 	return ""
 }
 
-// unseen returns the reason why a row of an awake source is not shown by itself.
-func (o *Operator) unseen(row *sources.Row) string {
-	if !o.feed.selects(row.Primitive) {
-		return "this board looks at the server itself before it acts, and its config leaves this out: see `watch` of " + format.Clean(row.Source, 100)
+// own wakes the source of a row, and returns the row as the source shows it; nil: it does not, for the reason not.
+func (o *Operator) own(row *sources.Row) (own *sources.Row, not string) {
+	if not = o.awake(row.Source); not != "" {
+		return nil, not
 	}
-	return o.waits(row.Source)
+	if own = o.feed.seen(o.feed.own.State(), row); own != nil {
+		return own, ""
+	}
+	if !o.feed.selects(row.Primitive) {
+		return nil, "this board looks at the server itself before it acts, and its config leaves this out: see `watch` of " + format.Clean(row.Source, 100)
+	}
+	return nil, o.waits(row.Source)
 }
 
 // waits returns the reason why an awake source shows nothing by itself.
