@@ -103,10 +103,6 @@ func (l *listening) serve(ctx context.Context, p *program, hub *sources.Hub, on 
 	o := metrics.Options{Hub: hub, Version: version(), Names: configFilter(c, c.Metrics.Names), Series: c.Metrics.Series, Objectives: keeper.Results}
 	if r != nil {
 		o.Recorder = r.Health
-		o.Standby = func() bool {
-			h := r.Health()
-			return !h.Active && !h.Stopped
-		}
 		if on.forwarder != nil {
 			o.Store = on.forwarder.Store
 		}

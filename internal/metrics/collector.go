@@ -25,8 +25,7 @@ type Options struct {
 	Version    string
 	Names      *rows.Selection           // of the rows whose names are labels; nil or empty: none
 	Series     int                       // most series with names; 0: defaultSeries
-	Standby    func() bool               // reports whether only coordtop's own metrics are shown now; nil: never
-	Recorder   func() record.Health      // nil: this process does not record
+	Recorder   func() record.Health      // nil: this process does not record, so that it shows all and never stands by
 	Store      func() (bool, time.Time)  // of the team, see record.Forwarder; nil: it has none
 	Objectives func() []objective.Result // nil: there are none
 }
@@ -155,7 +154,12 @@ func (c *Collector) look() {
 	c.index.Sweep(now.Wall, nil)
 	list := make([]sample, 0, len(c.samples)+16)
 	total := c.countEvents(st.LastSeq)
-	if c.o.Standby == nil || !c.o.Standby() {
+	health := record.Health{Active: true}
+	if c.o.Recorder != nil {
+		health = c.o.Recorder()
+		list = c.recorderSamples(list, health, now.Wall)
+	}
+	if health.Active || health.Stopped {
 		list = c.sourceSamples(list, st, now.Wall)
 		list = c.rowSamples(list, st, now.Wall)
 	} else {
@@ -163,9 +167,6 @@ func (c *Collector) look() {
 	}
 	list = append(list, sample{family: buildInfo, value: 1, more: []string{c.o.Version}},
 		sample{family: events, value: float64(total)}, sample{family: eventsMissed, value: float64(c.unseen)})
-	if c.o.Recorder != nil {
-		list = c.recorderSamples(list, c.o.Recorder(), now.Wall)
-	}
 	c.samples = list
 	c.looked.Store(time.Now().UnixNano())
 }

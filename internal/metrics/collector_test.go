@@ -329,14 +329,12 @@ func TestNoRowBehindTheBoundIsShown(t *testing.T) {
 
 func TestAStandbyShowsOnlyItself(t *testing.T) {
 	t.Parallel()
-	var stands atomic.Bool
-	stands.Store(true)
 	var health atomic.Pointer[record.Health]
 	health.Store(&record.Health{})
 	var takes atomic.Bool
 	copied := time.Time{}
 	watch(t, "name~.", func(o *Options) {
-		o.Standby, o.Store = stands.Load, func() (bool, time.Time) { return takes.Load(), copied }
+		o.Store = func() (bool, time.Time) { return takes.Load(), copied }
 		o.Recorder = func() record.Health { return *health.Load() }
 	}, func(w *watched) {
 		w.push(true, led("a", "host-1"))
@@ -346,7 +344,6 @@ func TestAStandbyShowsOnlyItself(t *testing.T) {
 			t.Errorf("a standby shows a source:\n%s", text)
 		}
 		health.Store(&record.Health{Active: true, Written: time.Now(), Unwritten: 3, Waiting: 7, Lost: 11, Holes: 1})
-		stands.Store(false)
 		got = w.scrape()
 		got.wants(t, samples{"standby": 0, "recorder_up": 1, "recorder_unwritten_events": 3, "recorder_unwritten_inputs": 7, "recorder_lost_inputs_total": 11,
 			"recorder_holes_total": 1, "has_leader a": 1, "store_up": 0, "store_lag_seconds": none})

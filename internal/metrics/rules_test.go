@@ -278,7 +278,7 @@ func TestTheRulesFireWhenTheyShould(t *testing.T) {
 	s := &story{tape: &tape{series: map[string][]float64{}}, leader: map[string]string{"app:a": "host-1", "app:b": "host-1"}, owners: 1, renewed: true, up: true}
 	var keeper *objective.Keeper
 	watch(t, "kind=election", func(o *Options) {
-		o.Recorder, o.Store, o.Standby, o.Series = s.Health, s.Store, s.standby.Load, 28
+		o.Recorder, o.Store, o.Series = s.Health, s.Store, 28
 		keeper = judge(t, o, "app:b", "99 % led over 1h", "app:b", "99.9 % led over 30 days")
 	}, func(w *watched) {
 		s.watched, s.began = w, time.Now()
