@@ -29,7 +29,6 @@ func (unseen) Is(target error) bool { return target == ErrUnseen }
 // NewFollower returns a Follower without any Input. It uses only o.Events.
 func NewFollower(o HubOptions) *Follower {
 	f := &Follower{hub: newHub(HubOptions{Events: o.Events})}
-	f.hub.shown.Store(true)
 	f.hub.model.ring.lean = true
 	return f
 }

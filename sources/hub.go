@@ -34,7 +34,6 @@ const (
 // concurrent use, and none waits for a source, a subscriber or the screen.
 type Hub struct {
 	state    atomic.Pointer[State]
-	shown    atomic.Bool // others may have a published State; false only in a replay
 	clock    Clock
 	recorder *InputBuffer // may be nil
 
@@ -65,7 +64,6 @@ func (h *Hub) enter(f *hubSource, in *Input) {
 // enterLocked records an Input and applies it to the model, which changes in no other way. It returns the urgency of
 // the change; publishing is an Input of its own.
 func (h *Hub) enterLocked(f *hubSource, in *Input) urgency {
-	h.model.private = !h.shown.Load()
 	u := h.model.apply(f, in)
 	if s := h.model.published; s != h.state.Load() {
 		h.state.Store(s)
@@ -86,7 +84,6 @@ func NewHub(ctx context.Context, o HubOptions) *Hub {
 		o.Resume = o.Resume.Resume
 	}
 	h := newHub(o)
-	h.shown.Store(true)
 	h.model.ring.lean = true
 	h.enterLocked(nil, &Input{Kind: InputStarted, At: h.clock.Now(), Thresholds: &o.Thresholds, Resume: o.Resume}) // h is not shared yet
 	now := h.model.start.Mono
@@ -132,9 +129,9 @@ func (h *Hub) Now() Instant { return h.clock.Now() }
 // State returns the latest published state, never nil. It contains every event up to its LastSeq, so that
 // Subscribe(State().LastSeq) continues exactly where the state ends.
 func (h *Hub) State() *State {
-	if !h.shown.Load() {
-		h.mu.Lock()
-		h.shown.Store(true)
+	if h.model.private.Load() {
+		h.mu.Lock() // a State is not being published
+		h.model.private.Store(false)
 		h.mu.Unlock()
 	}
 	return h.state.Load()
@@ -296,13 +293,13 @@ type model struct {
 	known     map[int]*Primitive // by slot: the last look with known owners, if the row has none
 	queued    map[int]*Primitive // by slot: the last look with a whole queue, if the row has none
 	expected  []Expectation
-	events    []Event   // of the primitive being applied; reused
-	olds      []int     // look.olds, reused
-	inputs    uint64    // number of applied Inputs
-	at        Instant   // of the Input being applied
-	published *State    // the latest
-	private   bool      // nobody else has it, so that the next one may reuse its lists
-	resume    *Keyframe // HubOptions.Resume until the first sources are added; may be nil
+	events    []Event     // of the primitive being applied; reused
+	olds      []int       // look.olds, reused
+	inputs    uint64      // number of applied Inputs
+	at        Instant     // of the Input being applied
+	published *State      // the latest
+	private   atomic.Bool // in a replay: nobody else has published, so that the next one may reuse its lists
+	resume    *Keyframe   // HubOptions.Resume until the first sources are added; may be nil
 
 	watched map[Ref]struct{} // rows on screen; not an Input, because they only decide how soon a State is published
 }

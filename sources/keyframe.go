@@ -37,7 +37,7 @@ func (k *Keyframe) Knows(of *SourceStatus) bool {
 func (h *Hub) Keyframe() *Keyframe {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.shown.Store(true)
+	h.model.private.Store(false)
 	return h.model.keyframe()
 }
 
@@ -205,7 +205,9 @@ type Replayer struct{ hub *Hub }
 // NewReplayer returns a Replayer without any Input. It uses only o.Events; with the value of the recorded Hub it keeps
 // the same events.
 func NewReplayer(o HubOptions) *Replayer {
-	return &Replayer{newHub(HubOptions{Events: o.Events})}
+	r := &Replayer{newHub(HubOptions{Events: o.Events})}
+	r.hub.model.private.Store(true)
+	return r
 }
 
 // Hub returns the replayed Hub. It can be read and subscribed to like a live one; its other methods

@@ -103,7 +103,7 @@ func (h *Hub) publishLocked(now Instant) {
 func (m *model) state() *State {
 	rows := m.published.Rows
 	switch {
-	case m.private:
+	case m.private.Load():
 		rows = append(rows[:0], m.rows...)
 	case !slices.Equal(rows, m.rows):
 		rows = slices.Clone(m.rows)
