@@ -3,6 +3,8 @@ package follow
 import (
 	"math"
 	"time"
+
+	"coordtop/internal/history"
 )
 
 // recorderClock compares the clock of a recorder with ours, from the times that it wrote and the times at which they
@@ -21,8 +23,6 @@ const (
 	// turnEvery is long against a passing delay of the store, and short against the drift of clocks.
 	turnEvery = 5 * time.Minute
 	unknown   = time.Duration(math.MinInt64)
-	// sameClock is the difference below which both clocks count as one: delays are as large.
-	sameClock = time.Second
 )
 
 // begin reports that everything up to at was written before the first read.
@@ -46,9 +46,9 @@ func (c *recorderClock) saw(at, now time.Time) {
 	c.newer = max(c.newer, at.Sub(now))
 }
 
-// offset returns by how much the recorder's clock is ahead of ours; 0: less than sameClock, or not known.
+// offset returns by how much the recorder's clock is ahead of ours; 0: less than history.SameClock, or not known.
 func (c *recorderClock) offset() time.Duration {
-	if d := max(c.older, c.newer); c.proven() && d.Abs() >= sameClock {
+	if d := max(c.older, c.newer); c.proven() && d.Abs() >= history.SameClock {
 		return d
 	}
 	return 0
