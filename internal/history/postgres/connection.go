@@ -142,23 +142,29 @@ const others = "its tables or rows are not as coordtop makes them: restore them,
 // newer is for tables that a newer coordtop has made.
 const newer = "a newer coordtop made it: update this one"
 
-// Codes of the server that have a sentence of their own.
-var sentences = map[string]string{
-	"28P01": "the user or the password is wrong: correct history.url, or what history.password_env and its like name",
-	"28000": "this user may not log in: change pg_hba.conf or the user, see coordtop help team",
-	"3D000": "this database does not exist: create it, or change history.url",
-	"3F000": "nothing is recorded there: correct the name of the group, or start coordtop record once as the role that owns the schema, see coordtop help team",
-	"42P01": "nothing is recorded there: correct the name of the group, or start coordtop record once as the role that owns the schema, see coordtop help team",
-	"42501": "this user may not do that there: grant it the role of a writer, a member or a reader, see coordtop help team",
-	"25006": "the server is read-only: it may be a standby, so point history.url to the primary",
-	"22003": others,
-	"42703": others,
-	"42804": others,
-	"42883": others,
-	"53300": "it has no connection left: raise max_connections, or let history.url lead through a pooler",
-	"53100": "the disk of the server is full: make room there",
-	"55P03": "somebody else has locked its tables for long: look for long transactions in pg_stat_activity",
-	"57014": "the server was too slow, and ended the statement",
+// absent is for tables that are not there.
+const absent = "nothing is recorded there: correct the name of the group, or start coordtop record once as the role that owns the schema, see coordtop help team"
+
+// Codes of the server that have a sentence of their own. A nil cause is the error of the server.
+var sentences = map[string]struct {
+	text  string
+	cause error
+}{
+	"28P01": {"the user or the password is wrong: correct history.url, or what history.password_env and its like name", nil},
+	"28000": {"this user may not log in: change pg_hba.conf or the user, see coordtop help team", nil},
+	"3D000": {"this database does not exist: create it, or change history.url", nil},
+	"3F000": {absent, history.ErrNothing},
+	"42P01": {absent, history.ErrNothing},
+	"42501": {"this user may not do that there: grant it the role of a writer, a member or a reader, see coordtop help team", syscall.EACCES},
+	"25006": {"the server is read-only: it may be a standby, so point history.url to the primary", syscall.EACCES},
+	"22003": {others, history.ErrDamaged},
+	"42703": {others, history.ErrDamaged},
+	"42804": {others, history.ErrDamaged},
+	"42883": {others, history.ErrDamaged},
+	"53300": {"it has no connection left: raise max_connections, or let history.url lead through a pooler", nil},
+	"53100": {"the disk of the server is full: make room there", syscall.ENOSPC},
+	"55P03": {"somebody else has locked its tables for long: look for long transactions in pg_stat_activity", nil},
+	"57014": {"the server was too slow, and ended the statement", nil},
 }
 
 // Explained adds the place to an error, and translates those of the server to sentences and sentinels.
@@ -170,10 +176,7 @@ func Explained(o Options, err error) error {
 	switch {
 	case errors.Is(err, tape.ErrNewerRecording):
 		return failure.Sentence(doing+": "+newer, history.ErrNewer)
-	case errors.Is(err, sources.ErrRecording), errors.Is(err, history.ErrDamaged):
-		return failure.Sentence(doing+": "+others, history.ErrDamaged, err)
-	}
-	if _, long := errors.AsType[*pgproto3.ExceededMaxBodyLenErr](err); long {
+	case failure.IsAny(err, sources.ErrRecording, history.ErrDamaged), errors.As(err, new(*pgproto3.ExceededMaxBodyLenErr)):
 		return failure.Sentence(doing+": "+others, history.ErrDamaged, err)
 	}
 	said, ok := errors.AsType[*pgconn.PgError](err)
@@ -183,23 +186,12 @@ func Explained(o Options, err error) error {
 		}
 		return failure.Sentence(doing+": "+err.Error(), err)
 	}
-	text, known := sentences[said.Code]
+	is, known := sentences[said.Code]
 	if !known {
 		return failure.Sentence(doing+": "+(&pgwire.Reply{PgError: said}).Error(), err)
 	}
 	if said.Code == "28P01" || said.Code == "28000" || said.Code == "42501" { // the user, the rule, or what is denied
-		text += " (" + pgwire.Line(said.Message) + ")"
+		is.text += " (" + pgwire.Line(said.Message) + ")"
 	}
-	cause := error(said)
-	switch said.Code {
-	case "3F000", "42P01":
-		cause = history.ErrNothing
-	case "42501", "25006":
-		cause = syscall.EACCES
-	case "22003", "42703", "42804", "42883":
-		cause = history.ErrDamaged
-	case "53100":
-		cause = syscall.ENOSPC
-	}
-	return failure.Sentence(doing+": "+text, cause)
+	return failure.Sentence(doing+": "+is.text, cmp.Or(is.cause, error(said)))
 }
