@@ -50,7 +50,10 @@ func doctorCommand(p *program) *cobra.Command {
 				return usagef("--timeout must be longer than nothing, as 5s")
 			}
 			p.writeNothing()
-			c, _, nothing := p.settings.pick(args, false)
+			c, nothing := p.settings.found() // without sources there may be the store of a team
+			if len(args) > 0 {
+				c, _, nothing = p.settings.pick(args, false)
+			}
 			if nothing != nil && !errors.Is(nothing, errNothing) {
 				return nothing
 			}

@@ -40,6 +40,15 @@ func TestThePasswordCommandOfTheStoreRunsRarely(t *testing.T) {
 
 // TestATeamSharesWhatCommandsDoAndWhatIsMuted leads with a member's campaign up to its end, and mutes from the machine of
 // another one.
+func TestDoctorExaminesTheStoreOfAConfigThatNamesNoSource(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write(t, configFile, "team: all\nhistory: {url: 'postgres://nobody@127.0.0.1:1/coordtop'}\n")
+	if code := w.main(t.Context(), "doctor"); code != 10 || !strings.Contains(w.stdout.String(), "fail recorder") || !strings.Contains(w.stdout.String(), "127.0.0.1:1/coordtop") {
+		t.Errorf("exit code %d: %s%s", code, w.stdout, w.stderr)
+	}
+}
+
 func TestATeamSharesWhatCommandsDoAndWhatIsMuted(t *testing.T) {
 	t.Parallel()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})
