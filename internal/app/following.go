@@ -215,21 +215,11 @@ func (f *followed) State() *sources.State {
 	if len(f.names) == 0 {
 		return s
 	}
-	named := func(src sources.SourceStatus) bool {
-		return slices.ContainsFunc(f.names, func(name string) bool { return strings.HasPrefix(name+"/", src.Name+"/") })
+	out, only := *s, map[string]bool{}
+	out.Sources = selected(s.Sources, f.names, true, func(src sources.SourceStatus) (string, int) { return src.Name, src.Agree })
+	for i := range out.Sources {
+		only[out.Sources[i].Name] = true
 	}
-	var agree []int
-	for _, src := range s.Sources {
-		if named(src) && src.Agree != 0 {
-			agree = append(agree, src.Agree)
-		}
-	}
-	only := map[string]bool{}
-	out := *s
-	out.Sources = slices.DeleteFunc(slices.Clone(s.Sources), func(src sources.SourceStatus) bool {
-		only[src.Name] = named(src) || slices.Contains(agree, src.Agree)
-		return !only[src.Name]
-	})
 	out.Rows = slices.Clone(s.Rows)
 	for i, row := range out.Rows {
 		if row != nil && !only[row.Source] {

@@ -54,18 +54,21 @@ func (st *settings) pick(args []string, peers bool) (c config.Config, names []st
 		}
 	}
 	if len(names) > 0 { // a source that is not named is not read, and cannot fail
-		named := func(s config.Source) bool {
-			return slices.ContainsFunc(names, func(name string) bool { return name == s.Name || strings.HasPrefix(name, s.Name+"/") })
-		}
-		var agree []int
-		for _, source := range c.Sources {
-			if peers && source.Agree != 0 && named(source) {
-				agree = append(agree, source.Agree)
-			}
-		}
-		c.Sources = slices.DeleteFunc(c.Sources, func(s config.Source) bool { return !named(s) && !slices.Contains(agree, s.Agree) })
+		c.Sources = selected(c.Sources, names, peers, func(s config.Source) (string, int) { return s.Name, s.Agree })
 	}
 	return c, names, nil
+}
+
+// selected returns the sources that names select, and with peers those that agree with them. of returns the name of a
+// source, and its Agree.
+func selected[S any](list []S, names []string, peers bool, of func(S) (string, int)) []S {
+	is, agrees := map[string]bool{}, map[int]bool{}
+	for _, s := range list {
+		source, agree := of(s)
+		is[source] = slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name+"/", source+"/") })
+		agrees[agree] = agrees[agree] || is[source] && peers && agree != 0
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(s S) bool { source, agree := of(s); return !is[source] && !agrees[agree] })
 }
 
 // pickReadable is pick for commands of scripts: a password that cannot be read is an error at once, and does not
