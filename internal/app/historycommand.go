@@ -96,21 +96,14 @@ func instantOf(flag, text string, now time.Time) (time.Time, error) {
 
 // sayClocks prints which times of a span are by a clock that differs from the store's or from ours.
 func (p *program) sayClocks(runs []history.Run, span history.Span, now time.Time) {
-	direction := func(d time.Duration) string {
-		if d < 0 {
-			return "behind"
-		}
-		return "ahead of"
-	}
 	said := map[string]bool{}
 	for _, run := range runs {
 		if run.Live && !run.Now.IsZero() {
-			by := run.Now.Sub(now)
-			fmt.Fprintf(p.env.Stderr, "coordtop: times are those of the recorder on %s, whose clock is %s %s this machine's\n", run.Host, format.Precise(by.Abs()), direction(by))
+			fmt.Fprintf(p.env.Stderr, "coordtop: times are those of the recorder on %s, whose clock is %s this machine's\n", run.Host, format.Offset(run.Now.Sub(now)))
 		}
 		if by := run.Ahead; by != 0 && run.From.Before(span.To) && span.From.Before(run.To) && !said[run.Host] {
 			said[run.Host] = true
-			fmt.Fprintf(p.env.Stderr, "coordtop: the clock of the recorder on %s was %s %s the store's in run %d: the times that it recorded are wrong by that\n", run.Host, format.Precise(by.Abs()), direction(by), run.ID)
+			fmt.Fprintf(p.env.Stderr, "coordtop: the clock of the recorder on %s was %s the store's in run %d: the times that it recorded are wrong by that\n", run.Host, format.Offset(by), run.ID)
 		}
 	}
 }

@@ -36,9 +36,6 @@ type RecorderStatus struct {
 	Refused int64
 }
 
-// fastClock is the least difference of clocks that is worth a line.
-const fastClock = time.Second
-
 // Recorder prints who records. Its error is ErrNobodyRecords, or that of out.
 func Recorder(out io.Writer, s *RecorderStatus, f Format, zone *time.Location) (err error) {
 	if f == JSON {
@@ -69,10 +66,9 @@ func recorderText(s *RecorderStatus, zone *time.Location) string {
 	default:
 		fmt.Fprintf(&b, "%-10s nobody since %s\n", "recorder", when(s.Last))
 	}
-	if s.Measured && s.Ahead[0] > fastClock {
-		fmt.Fprintf(&b, "%-10s of the recorder is ahead of the server's by %s: set it, times in the recording are wrong\n", "clock", format.Precise(s.Ahead[0]))
-	} else if s.Measured && s.Ahead[1] < -fastClock {
-		fmt.Fprintf(&b, "%-10s of the recorder is behind the server's by %s: set it, times in the recording are wrong\n", "clock", format.Precise(-s.Ahead[1]))
+	// The bounds are on both sides of zero, or the nearer one is how far the clocks surely differ.
+	if by := max(s.Ahead[0], 0) + min(s.Ahead[1], 0); s.Measured && by.Abs() > history.SameClock {
+		fmt.Fprintf(&b, "%-10s of the recorder is %s the server's: set it, times in the recording are wrong\n", "clock", format.Offset(by))
 	}
 	names("standby", "nobody", s.Standby)
 	names("sources", "none", s.Sources)

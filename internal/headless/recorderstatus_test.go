@@ -3,6 +3,7 @@ package headless_test
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,15 @@ func TestTheRecorderIsPrintedAsDocumented(t *testing.T) {
 		}
 		golden(t, file, out.Bytes())
 		safe(t, out.String())
+	}
+	for ahead, want := range map[[2]time.Duration]string{
+		{2 * time.Second, 3 * time.Second}: "2.0 s ahead of", {-3 * time.Second, -2 * time.Second}: "2.0 s behind", {-time.Second, 9 * time.Second}: "", {1, time.Second}: "",
+	} {
+		var out bytes.Buffer
+		s.Ahead = ahead
+		if err := headless.Recorder(&out, s, headless.Text, time.UTC); err != nil || strings.Contains(out.String(), "clock") != (want != "") || !strings.Contains(out.String(), want) {
+			t.Errorf("%v ahead: %v\n%s", ahead, err, out.String())
+		}
 	}
 	for _, s := range []*headless.RecorderStatus{{At: at}, {At: at, Last: at}} {
 		if err := headless.Recorder(&bytes.Buffer{}, s, headless.Text, time.UTC); !errors.Is(err, headless.ErrNobodyRecords) {

@@ -40,6 +40,14 @@ func Left(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10) + "s"
 }
 
+// Offset says how far a clock is from another one: "5m00s ahead of", "2.0 s behind".
+func Offset(ahead time.Duration) string {
+	if ahead < 0 {
+		return Precise(-ahead) + " behind"
+	}
+	return Precise(ahead) + " ahead of"
+}
+
 // Precise writes a length of time for a sentence: "0.8 ms", "210 ms", "3.8 s", "41 s", and longer ones like Age. A
 // negative length is "0 ms".
 func Precise(d time.Duration) string {
