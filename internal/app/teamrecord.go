@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,10 +39,8 @@ type team struct {
 // by one goroutine, which may end after the term.
 type recorderTerm struct {
 	*team
-	own atomic.Int64 // its last run
-
-	mu    sync.Mutex
-	began []int64 // in Unix nanoseconds, of its runs of the spool
+	own   atomic.Int64 // its last run
+	first atomic.Int64 // its first run of the spool; 0: none yet
 }
 
 const (
@@ -228,30 +225,24 @@ func (t *recorderTerm) begin(ctx context.Context, run history.Run) (record.Outpu
 	return w, nil
 }
 
-// spooled notes that this term has begun a run of the spool.
-func (t *recorderTerm) spooled(began time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.began = append(t.began, began.UnixNano())
+// spooled notes that this term has begun a run of the spool. If the file is another one, its numbers are small again.
+func (t *recorderTerm) spooled(run int64) {
+	if first := t.first.Load(); first == 0 || run < first {
+		t.first.Store(run)
+	}
 }
 
 // since returns up to which time each run of the spool, by its number, is not copied to a store whose last run is last.
 // What was recorded before another recorder has taken over is not copied, whatever the clocks say.
 func (t *recorderTerm) since(last history.Run, spool []history.Run) map[int64]time.Time {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	copied := -1 // index of the run of the spool that is copied to last
-	for i, run := range spool {
+	since, first := map[int64]time.Time{}, t.first.Load()
+	for _, run := range spool {
 		if run.Host == last.Host && run.PID == last.PID && !run.From.After(last.From) && !last.From.After(run.To) {
-			copied = i
+			since[run.ID], first = last.To, run.ID // last has what was recorded of it
 		}
 	}
-	since := map[int64]time.Time{}
-	for i, run := range spool {
-		switch {
-		case i == copied:
-			since[run.ID] = last.To
-		case copied < 0 && !slices.Contains(t.began, run.From.UnixNano()), i < copied:
+	for _, run := range spool {
+		if first == 0 || run.ID < first {
 			since[run.ID] = record.EndOfTime
 		}
 	}

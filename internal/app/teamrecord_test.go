@@ -62,7 +62,8 @@ func TestASpoolIsCopiedOnlyFromTheLastRunOnWhateverTheClocksSay(t *testing.T) {
 	spool := []history.Run{run(1, "here", 1, 50, 60), run(2, "here", 1, 61, 70), run(3, "here", 1, 0, 5)} // the clock was set back by an hour
 	spool[2].Live = true
 	term := &recorderTerm{}
-	term.spooled(at(0))
+	term.spooled(4)
+	term.spooled(3)
 	for _, c := range []struct {
 		what string
 		last history.Run

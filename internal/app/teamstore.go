@@ -105,7 +105,7 @@ func (r *recording) begin(ctx context.Context) (record.Output, error) {
 		return nil, err
 	}
 	if r.term != nil {
-		r.term.spooled(now)
+		r.term.spooled(w.Run().ID)
 	}
 	return w, nil
 }
@@ -137,20 +137,18 @@ func (r *recording) runTeam(ctx context.Context, hub *sources.Hub, beside *watch
 		}
 		return spooled{w, wake}, nil
 	}})
-	var since map[int64]time.Time // of the goroutine of the Forwarder
 	r.forwarder = record.NewForwarder(record.ForwardOptions{From: spool, Wake: wake, Done: done, Logger: r.logger,
 		Begin: r.term.begin,
-		Last: func(ctx context.Context, waiting []history.Run) (_ time.Time, err error) {
+		Since: func(ctx context.Context, waiting []history.Run) (map[int64]time.Time, error) {
 			runs, err := r.reader.Runs(ctx)
-			if errors.Is(err, history.ErrNothing) {
-				err = nil
+			if errors.Is(err, history.ErrNothing) || err == nil && len(runs) == 0 {
+				return nil, nil
 			}
-			if since = nil; len(runs) > 0 {
-				since = r.term.since(runs[len(runs)-1], waiting)
+			if err != nil {
+				return nil, err
 			}
-			return time.Time{}, err
+			return r.term.since(runs[len(runs)-1], waiting), nil
 		},
-		Since: func(run history.Run) time.Time { return since[run.ID] },
 	})
 	beside.run(ctx, func() error {
 		defer close(done)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"coordtop/internal/ground/backoff"
 	"coordtop/internal/history"
 	"coordtop/sources"
 )
@@ -53,34 +52,12 @@ func Fill(ctx context.Context, o ForwardOptions, turn time.Time, begin func(cont
 		if run.Host != is.Host || run.PID != is.PID || run.From.After(turn) || !run.Live && !run.To.After(is.To) {
 			continue
 		}
-		from := sources.Later(run.From, is.To)
-		cursor, err := o.From.Cursor(ctx, run.ID, from)
-		if errors.Is(err, history.ErrNothing) {
-			continue
-		}
+		_, err = f.copyRun(ctx, run, is.To, store.Until(), func(history.Run) (Output, error) { return unclosed{f.patient(ctx, store)}, nil })
 		if err != nil {
-			return f.refused, fmt.Errorf("reading the spool: %w", err)
-		}
-		p := &copying{cursor: cursor, texts: newDisguise(false), to: store.Until(), source: run, follow: &following{Forwarder: f, from: from},
-			begin: func(history.Run) (Output, error) { return unclosed{f.patient(ctx, store)}, nil }}
-		if err = p.all(ctx); err != nil {
 			return f.refused, err
 		}
 	}
 	return f.refused, f.persist(ctx, store.Join)
-}
-
-// persist calls a function until it succeeds, its error is final, or ctx ends.
-func (f *Forwarder) persist(ctx context.Context, call func() error) (err error) {
-	for pause := storePause.Start(); ; {
-		if err = call(); err == nil || final(err) || errors.Is(err, history.ErrSuperseded) {
-			return err
-		}
-		f.say(fmt.Sprintf("what was recorded before another recorder took over waits on this machine: %v", err))
-		if backoff.Sleep(ctx, pause.Next()) != nil {
-			return errors.Join(ctx.Err(), err)
-		}
-	}
 }
 
 // unclosed is an Output that others go on to use.

@@ -24,13 +24,10 @@ type ForwardOptions struct {
 	// history.ErrSuperseded if this process must not write there any more; so do those of the Output.
 	Begin func(context.Context, history.Run) (Output, error)
 
-	// Last returns the time up to which nothing of the runs of From is copied, which is usually that of the last write
-	// to the store; zero: all of them is.
-	Last func(ctx context.Context, from []history.Run) (time.Time, error)
-
-	// Since returns the time up to which nothing of one run of From is copied, after a call of Last. The clock may have
-	// been set between two runs, so that the order of their times need not be that of the runs. nil: what Last returned.
-	Since func(run history.Run) time.Time
+	// Since returns the time up to which nothing of a run of From is copied, by the number of the run. The other runs are
+	// copied whole. The clock may have been set between two runs, so that the order of their times need not be that of the
+	// runs.
+	Since func(ctx context.Context, from []history.Run) (map[int64]time.Time, error)
 
 	Logger *slog.Logger // nil: nothing is logged
 }
@@ -92,6 +89,9 @@ func (f *Forwarder) say(text string) {
 // storePause are the pauses after an error of the store.
 var storePause = backoff.Policy{Min: 200 * time.Millisecond, Max: 2 * time.Second}
 
+// storeAway has the error of a store.
+const storeAway = "the store takes nothing, what is recorded waits on this machine: %v"
+
 // spoolLook is the longest pause between two looks at the spool, which is written at least every history.WriteEvery.
 const spoolLook = 2 * time.Second
 
@@ -111,13 +111,13 @@ func (f *Forwarder) Run(ctx context.Context) error {
 			_ = backoff.Sleep(ctx, takeOver) // the loop checks ctx
 		case errors.Is(err, history.ErrDropped):
 			f.say("a part of what waited for the store was dropped before the store took it")
-			_ = backoff.Sleep(ctx, pause.Next())
+			_ = pause.Wait(ctx)
 		case errors.Is(err, history.ErrSetBack):
 			f.say("the store was restored from an older copy: what it lacks is copied again, as far as it waits on this machine")
 			_ = backoff.Sleep(ctx, takeOver)
 		case err != nil && !errors.Is(err, history.ErrNothing):
-			f.say(fmt.Sprintf("the store takes nothing, what is recorded waits on this machine: %v", err))
-			_ = backoff.Sleep(ctx, pause.Next())
+			f.say(fmt.Sprintf(storeAway, err))
+			_ = pause.Wait(ctx)
 		case copied:
 			pause.Reset()
 		default:
@@ -156,35 +156,39 @@ func (f *Forwarder) next(ctx context.Context) (copied bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("reading the spool: %w", err)
 	}
-	last, err := f.o.Last(ctx, runs)
+	since, err := f.o.Since(ctx, runs)
 	if err != nil {
 		return false, err
 	}
 	for _, run := range runs {
-		if f.o.Since != nil {
-			last = f.o.Since(run)
-		}
+		last := since[run.ID]
 		if !run.To.After(last) && (!run.Live || last.Equal(EndOfTime)) {
 			continue
 		}
-		from := sources.Later(run.From, last)
-		cursor, err := f.o.From.Cursor(ctx, run.ID, from)
-		if errors.Is(err, history.ErrNothing) {
-			continue
-		}
-		if err != nil {
-			return false, fmt.Errorf("reading the spool: %w", err)
-		}
-		p := &copying{cursor: cursor, texts: newDisguise(false), to: EndOfTime, source: run, follow: &following{Forwarder: f, from: from},
-			begin: func(r history.Run) (Output, error) { return f.begin(ctx, r) }}
-		if err = p.all(ctx); p.store != nil || err != nil {
-			return p.store != nil, err
+		copied, err = f.copyRun(ctx, run, last, EndOfTime, func(r history.Run) (Output, error) { return f.begin(ctx, r) })
+		if copied || err != nil {
+			return copied, err
 		}
 	}
 	return false, nil
 }
 
-// EndOfTime is after each instant that a clock shows. A run with this Since is not copied.
+// copyRun copies what a run saw after since and before to, and reports whether it began to write.
+func (f *Forwarder) copyRun(ctx context.Context, run history.Run, since, to time.Time, begin func(history.Run) (Output, error)) (began bool, err error) {
+	from := sources.Later(run.From, since)
+	cursor, err := f.o.From.Cursor(ctx, run.ID, from)
+	if errors.Is(err, history.ErrNothing) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading the spool: %w", err)
+	}
+	p := &copying{cursor: cursor, texts: newDisguise(false), to: to, source: run, follow: &following{Forwarder: f, from: from}, begin: begin}
+	err = p.all(ctx)
+	return p.store != nil, err
+}
+
+// EndOfTime is after each instant that a clock shows. A run is not copied if this is its Since.
 var EndOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // begin begins a run of the store whose Write repeats itself until the store takes it.
@@ -205,42 +209,45 @@ func (f *Forwarder) patient(ctx context.Context, store Output) *patient {
 	if f.clock == (steadyClock{}) { // else the end of the previous run may be by our own clock
 		f.clock.start(store.Before(), f.now())
 	}
-	return &patient{Output: store, f: f, sleep: func(d time.Duration) error { return backoff.Sleep(ctx, d) }}
+	return &patient{Output: store, f: f, persist: func(call func() error) error { return f.persist(ctx, call) }}
 }
 
 // patient is an Output that repeats a Write until it succeeds, until nothing can be written any more, or until the
 // Forwarder ends.
 type patient struct {
 	Output
-	f     *Forwarder
-	sleep func(time.Duration) error // returns an error if Run is to end
-	tidy  time.Time                 // of the next Tidy
+	f       *Forwarder
+	persist func(func() error) error
+	tidy    time.Time // of the next Tidy
 }
 
 // Write implements Output.
 func (p *patient) Write(b *history.Batch) error {
-	pause := storePause.Start()
-	for {
-		err := p.Output.Write(b)
-		switch {
-		case err == nil:
-			now := time.Now()
-			until := b.Span.To
-			p.f.copied.Store(&until)
-			p.f.wrote.Store(&now)
-			p.f.say("")
-			p.f.active.Store(true)
-			p.tidied()
-			return nil
-		case errors.Is(err, history.ErrSuperseded):
-			p.f.refused += b.Count
-			return err
-		case final(err):
+	err := p.persist(func() error { return p.Output.Write(b) })
+	if errors.Is(err, history.ErrSuperseded) {
+		p.f.refused += b.Count
+	}
+	if err == nil {
+		now, until := time.Now(), b.Span.To
+		p.f.copied.Store(&until)
+		p.f.wrote.Store(&now)
+		p.f.say("")
+		p.f.active.Store(true)
+		p.tidied()
+	}
+	return err
+}
+
+// persist calls a function until it succeeds, its error is final, or the Forwarder ends.
+func (f *Forwarder) persist(ctx context.Context, call func() error) error {
+	for pause := storePause.Start(); ; {
+		err := call()
+		if err == nil || final(err) {
 			return err
 		}
-		p.f.active.Store(false)
-		p.f.say(fmt.Sprintf("the store takes nothing, what is recorded waits on this machine: %v", err))
-		if p.f.ended() || p.sleep(pause.Next()) != nil {
+		f.active.Store(false)
+		f.say(fmt.Sprintf(storeAway, err))
+		if f.ended() || pause.Wait(ctx) != nil {
 			return err
 		}
 	}
@@ -248,7 +255,7 @@ func (p *patient) Write(b *history.Batch) error {
 
 // final reports whether an error stays the same if a call is repeated.
 func final(err error) bool {
-	return errors.Is(err, history.ErrSetBack) || errors.Is(err, history.ErrNewer) || errors.Is(err, history.ErrDamaged) || errors.Is(err, fs.ErrClosed)
+	return errors.Is(err, history.ErrSuperseded) || errors.Is(err, history.ErrSetBack) || errors.Is(err, history.ErrNewer) || errors.Is(err, history.ErrDamaged) || errors.Is(err, fs.ErrClosed)
 }
 
 // tidied drops old records now and then.

@@ -73,12 +73,17 @@ func TestARunWhoseInputsAreCopiedKeepsBackNoOther(t *testing.T) {
 			begun = append(begun, run.From)
 			return nil, errors.New("this is enough")
 		},
-		Last: func(context.Context, []history.Run) (time.Time, error) { return runs[0].To, nil },
+		Since: func(context.Context, []history.Run) (map[int64]time.Time, error) {
+			return map[int64]time.Time{runs[0].ID: runs[0].To}, nil
+		},
 	})
 	if err := f.Run(t.Context()); err != nil || len(begun) != 1 || !begun[0].Equal(runs[1].From) {
 		t.Errorf("%v, a run began at %v, want the second of %+v", err, begun, runs)
 	}
 }
+
+// whole lets all runs be copied.
+func whole(context.Context, []history.Run) (map[int64]time.Time, error) { return nil, nil }
 
 // superseded is an Output of a run that another recorder has taken over.
 type superseded struct{ Output }
@@ -96,7 +101,7 @@ func TestACopyEndsOnceAnotherRecorderHasTakenOver(t *testing.T) {
 			return superseded{w}, err
 		},
 	} {
-		f := NewForwarder(ForwardOptions{From: hour, Begin: begin, Last: func(context.Context, []history.Run) (last time.Time, err error) { return }})
+		f := NewForwarder(ForwardOptions{From: hour, Begin: begin, Since: whole})
 		if err := f.Run(t.Context()); !errors.Is(err, history.ErrSuperseded) || !f.Wrote().IsZero() {
 			t.Errorf("%v, and it wrote at %v", err, f.Wrote())
 		}
@@ -139,12 +144,15 @@ func TestWhatTheSpoolDroppedIsAHoleOfTheStore(t *testing.T) {
 			}
 			return failing{w, &failures}, nil
 		},
-		Last: func(ctx context.Context, _ []history.Run) (last time.Time, err error) {
+		Since: func(ctx context.Context, from []history.Run) (map[int64]time.Time, error) {
 			runs, _ := store.Runs(ctx) // none while there is no file yet
-			for _, run := range runs {
-				last = run.To
+			since := map[int64]time.Time{}
+			for _, run := range from {
+				if len(runs) > 0 {
+					since[run.ID] = runs[len(runs)-1].To
+				}
 			}
-			return last, nil
+			return since, nil
 		},
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -223,7 +231,7 @@ func TestTheStoreIsWrittenNoMoreOftenThanTheSpool(t *testing.T) {
 			Begin: func(context.Context, history.Run) (Output, error) {
 				return noted{&disk{}, &stored, make(chan struct{}, 1)}, nil
 			},
-			Last: func(context.Context, []history.Run) (last time.Time, err error) { return last, nil },
+			Since: whole,
 		})
 		var running sync.WaitGroup
 		running.Go(func() {

@@ -90,11 +90,14 @@ func (g *team) takeOver(before int, f func()) {
 	close(done)
 	var w *between
 	forwarder := record.NewForwarder(record.ForwardOptions{From: g.second, Done: done,
-		Last: func(context.Context, []history.Run) (last time.Time, err error) {
-			if w != nil { // all is copied
-				last = g.began.Add(time.Hour)
+		Since: func(_ context.Context, from []history.Run) (map[int64]time.Time, error) {
+			since := map[int64]time.Time{}
+			for _, run := range from {
+				if w != nil { // all is copied
+					since[run.ID] = record.EndOfTime
+				}
 			}
-			return last, nil
+			return since, nil
 		},
 		Begin: func(_ context.Context, run history.Run) (record.Output, error) {
 			store, err := g.begin(run)

@@ -30,15 +30,18 @@ func forwarded(from history.Log, to postgres.Options, done chan struct{}) record
 			}
 			return w, nil
 		},
-		Last: func(ctx context.Context, _ []history.Run) (last time.Time, err error) {
+		Since: func(ctx context.Context, from []history.Run) (map[int64]time.Time, error) {
 			runs, err := reader.Runs(ctx)
 			if errors.Is(err, history.ErrNothing) {
 				err = nil
 			}
-			for _, run := range runs {
-				last = run.To
+			since := map[int64]time.Time{}
+			for _, run := range from {
+				if len(runs) > 0 {
+					since[run.ID] = runs[len(runs)-1].To
+				}
 			}
-			return last, err
+			return since, err
 		},
 	}
 }
