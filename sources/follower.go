@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"coordtop/internal/ground/failure"
 )
 
 // Follower keeps a Hub equal to that of another process, from its Inputs, through several runs. Unlike that of a
@@ -20,11 +22,6 @@ type Follower struct {
 // ErrUnseen is wrapped by the error of each source of a State that a Follower publishes as old. It says nothing about the
 // server: the other process does not observe it, or what it sees cannot be read.
 var ErrUnseen = errors.New("nobody is seen to observe it")
-
-// unseen is an ErrUnseen with the text of the reason.
-type unseen struct{ error }
-
-func (unseen) Is(target error) bool { return target == ErrUnseen }
 
 // NewFollower returns a Follower without any Input. It uses only o.Events.
 func NewFollower(o HubOptions) *Follower {
@@ -104,7 +101,7 @@ func (s *State) doubted(since time.Time, why error) *State {
 		if c.Health != HealthConnecting {
 			c.Health = HealthStale
 		}
-		c.Err = cmp.Or[error](c.Err, unseen{why})
+		c.Err = cmp.Or(c.Err, failure.With(why, ErrUnseen))
 	}
 	return old
 }
