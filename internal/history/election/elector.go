@@ -42,16 +42,15 @@ const (
 type Elector struct {
 	o Options
 
-	candidate  atomic.Pointer[coord.Candidate] // nil: none stands
-	refusal    trouble                         // why it cannot stand
-	silence    trouble                         // why it sees nothing
-	present    atomic.Pointer[Present]         // as it was seen last; nil: not yet
-	byLease    atomic.Bool                     // the lease has expired, and the lock cannot be freed
-	run        atomic.Int64                    // that this process writes; 0: none
-	refused    atomic.Int64                    // Inputs that the store has refused since they were counted there
-	endSession atomic.Pointer[func()]          // ends the session that stands; nil: none has stood
-	standsFrom atomic.Int64                    // the instant from which on it may stand, in Unix nanoseconds; 0: the server does not answer
-	wake       chan struct{}
+	candidate atomic.Pointer[coord.Candidate] // nil: none stands
+	refusal   trouble                         // why it cannot stand
+	silence   trouble                         // why it sees nothing
+	present   atomic.Pointer[Present]         // as it was seen last; nil: not yet
+	byLease   atomic.Bool                     // the lease has expired, and the lock cannot be freed
+	run       atomic.Int64                    // that this process writes; 0: none
+	refused   atomic.Int64                    // Inputs that the store has refused since they were counted there
+	wake      chan struct{}
+	standing  sync.Mutex // of one campaign at a time
 }
 
 // New returns an Elector, which does nothing before Run. Its error is about the address.
@@ -69,22 +68,17 @@ func lockName(schema string) string { return "coordtop recorder of " + schema }
 
 // Run stands for election until ctx ends, and then resigns. It returns no errors of the server; Trouble reports them.
 func (e *Elector) Run(ctx context.Context) error {
-	var running sync.WaitGroup
-	ctx, cancel := context.WithCancel(ctx)
-	spawn.Go(ctx, &running, func() { e.watch(ctx) })
-	e.campaign(ctx)
-	cancel()
-	running.Wait()
+	w := &watcher{Elector: e}
+	w.watch(ctx)
+	w.campaigns.Wait()
 	return nil
 }
 
 // campaign stands for election until ctx ends. After a refusal it tries again, because a right may have been granted.
 func (e *Elector) campaign(ctx context.Context) {
+	e.standing.Lock()
+	defer e.standing.Unlock()
 	for ctx.Err() == nil {
-		if at := e.standsFrom.Load(); e.run.Load() == 0 && (at == 0 || time.Now().UnixNano() < at) {
-			_ = backoff.Sleep(ctx, lookEvery/10) // the loop checks ctx
-			continue
-		}
 		password, err := e.o.password(ctx)
 		if err == nil {
 			err = e.stand(ctx, password)
@@ -120,8 +114,6 @@ func (e *Elector) stand(ctx context.Context, password string) error {
 	}
 	standing, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	endSession := func() { end(errSessionEnded) }
-	e.endSession.Store(&endSession)
 	c := coord.NewCandidate(d, coord.SessionOptions{Description: e.o.Name, Log: e.o.Logger, Retry: coord.Backoff{Max: 2 * time.Second}, OnState: func(s coord.StateChange) {
 		if s.State == coord.StateEnded && !errors.Is(s.Err, coord.ErrRefused) {
 			end(errSessionEnded)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"coordtop/internal/ground/backoff"
@@ -21,25 +22,28 @@ type watcher struct {
 	since    time.Time // zero: nothing was seen
 	measured time.Time // when the clocks were compared
 	counted  int64     // number of the run that this process wrote last
+
+	answers   time.Time          // since when the server answers; zero: it does not
+	after     time.Duration      // time of answers before the next campaign
+	stop      context.CancelFunc // ends the campaign; nil: none was begun
+	campaigns sync.WaitGroup
 }
 
 // watch looks at the lease each second, until ctx ends.
-func (e *Elector) watch(ctx context.Context) {
+func (w *watcher) watch(ctx context.Context) {
 	var conn *pgwire.Conn
 	defer func() {
 		if conn != nil {
 			conn.Close()
 		}
 	}()
-	w := &watcher{Elector: e}
-	away := false
 	for pause := (backoff.Policy{Min: lookEvery, Max: 4 * lookEvery}).Start(); ctx.Err() == nil; {
 		var err error
 		if conn == nil {
-			conn, err = e.o.connect(ctx)
+			conn, err = w.o.connect(ctx)
 		}
-		if err == nil && e.standsFrom.Load() == 0 {
-			err = e.o.mayRecord(ctx, conn)
+		if err == nil && w.answers.IsZero() {
+			err = w.o.mayRecord(ctx, conn)
 		}
 		if err == nil {
 			if err = w.step(ctx, conn); err != nil {
@@ -50,22 +54,24 @@ func (e *Elector) watch(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if e.silence.set(e.o.Logger, err); err != nil {
-			w.since = time.Time{} // nothing is known of the time without an answer
-			away = true
-			e.standsFrom.Store(0)
-			if end := e.endSession.Load(); end != nil && e.run.Load() == 0 {
-				(*end)()
+		if w.silence.set(w.o.Logger, err); err != nil {
+			w.since = time.Time{}                       // nothing is known of the time without an answer
+			w.answers, w.after = time.Time{}, deference // only the recorder knows what happened meanwhile, so that it comes first
+			if w.stop != nil && w.run.Load() == 0 {
+				w.stop()
+				w.stop = nil
 			}
 			_ = pause.Wait(ctx) // the loop checks ctx
 			continue
 		}
-		if pause.Reset(); e.standsFrom.Load() == 0 {
-			at := time.Now()
-			if away { // only the recorder knows what happened meanwhile, so that it comes first
-				at = at.Add(deference)
-			}
-			e.standsFrom.Store(at.UnixNano())
+		now := time.Now()
+		if pause.Reset(); w.answers.IsZero() {
+			w.answers = now
+		}
+		if w.stop == nil && now.Sub(w.answers) >= w.after {
+			standing, stop := context.WithCancel(ctx)
+			w.stop = stop
+			spawn.Go(standing, &w.campaigns, func() { w.campaign(standing) })
 		}
 		_ = backoff.Sleep(ctx, lookEvery)
 	}
