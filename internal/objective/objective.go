@@ -31,10 +31,7 @@ const (
 	Longest  = 366 * 24 * time.Hour
 )
 
-var written = lazy.Regexp(`^(\d{1,3}(?:\.\d{1,6})?) ?% (led|owned) over (\S+)(?: (\S+))?$`)
-
-// units has the words that may follow a number, as format.ParseLength has them.
-var units = map[string]string{"": "", "hour": "h", "hours": "h", "day": "d", "days": "d"}
+var written = lazy.Regexp(`^(\d{1,3}(?:\.\d{1,6})?) ?% (led|owned) over (\S+(?: \S+)?)$`)
 
 // Parse reads the objective for the names that fit a pattern. Its errors repeat nothing of the text.
 func Parse(pattern, text string) (Objective, error) {
@@ -55,11 +52,8 @@ func Parse(pattern, text string) (Objective, error) {
 	case o.Percent >= 100:
 		return o, errors.New("100 % leaves no time to change the owner: write less")
 	}
-	unit, ok := units[parts[4]]
-	if ok {
-		o.Over, ok = format.ParseLength(parts[3] + unit)
-	}
-	if !ok {
+	var ok bool
+	if o.Over, ok = format.ParseLength(strings.NewReplacer(" days", "d", " day", "d", " hours", "h", " hour", "h").Replace(parts[3])); !ok {
 		return o, errors.New("the time after over must be a length with its unit, as 30 days, " + format.LengthForms)
 	}
 	if o.Over < Shortest || o.Over > Longest {
