@@ -46,7 +46,6 @@ type Collector struct {
 	unseen  uint64
 	bySrc   map[string]*tally // by source
 	byRow   map[sources.Ref]*rowCounters
-	at      time.Duration // of the last look, as Instant.Mono
 	looks   uint64
 	samples []sample
 }
@@ -130,7 +129,7 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 // Collect is part of prometheus.Collector. It looks again if the last look is a second old.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	c.mu.Lock()
-	if now := c.o.Hub.Now().Mono; c.looks == 0 || now-c.at >= every {
+	if time.Since(time.Unix(0, c.looked.Load())) >= every {
 		c.look()
 	}
 	list := c.samples // never changed, only replaced
@@ -148,7 +147,6 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 func (c *Collector) look() {
 	now := c.o.Hub.Now()
 	st := c.o.Hub.State()
-	c.at = now.Mono
 	c.looks++
 	c.index.Update(st, now.Wall)
 	c.index.Sweep(now.Wall, nil)
