@@ -54,7 +54,7 @@ func getCommand(p *program) *cobra.Command {
 					options.Muting = p.muting(ctx, on.place, unacknowledged)
 				}
 				if len(options.Mutes) > 0 {
-					options.Past, options.Acts = recordedPast(ctx, on.reader, on.now())
+					options.Past, options.Acts = recordedPast(ctx, on.reader, headless.Now(on.feed))
 				}
 				if o.format() == headless.JSON {
 					op := p.operator(ctx, on.config, on.hub, false)
@@ -293,7 +293,7 @@ func ownersCommand(p *program) *cobra.Command {
 			}
 			return p.look(cmd.Context(), urls, true, o.Timeout, func(ctx context.Context, on *looked) error {
 				o.Recall = on.recall
-				o.Past, o.Acts = recordedPast(ctx, on.reader, on.now())
+				o.Past, o.Acts = recordedPast(ctx, on.reader, headless.Now(on.feed))
 				return headless.Owners(ctx, on.feed, p.env.Stdout, p.env.Stderr, o)
 			})
 		}),

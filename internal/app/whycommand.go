@@ -55,7 +55,7 @@ func (p *program) why(ctx context.Context, args []string, at, file string, o hea
 	}
 	return p.look(ctx, args, true, o.Timeout, func(ctx context.Context, on *looked) error {
 		o.Names, o.Runbooks, o.Recall = on.names, on.config.Runbooks, on.recall
-		o.Past, o.Acts = recordedPast(ctx, on.reader, on.now())
+		o.Past, o.Acts = recordedPast(ctx, on.reader, headless.Now(on.feed))
 		o.URL, o.Muting = urlOf(on.config), p.muting(ctx, on.place, o.Unacknowledged)
 		return headless.Why(ctx, on.feed, p.env.Stdout, p.env.Stderr, o)
 	})
@@ -67,7 +67,6 @@ type looked struct {
 	names  []string
 	hub    *sources.Hub
 	feed   headless.Feed            // of hub
-	now    func() time.Time         // on the clock of feed
 	recall func() *sources.Keyframe // see headless.GetOptions
 }
 
@@ -84,11 +83,11 @@ func (p *program) look(ctx context.Context, args []string, peers bool, timeout t
 		r := p.recordingOf(c)
 		defer r.close()
 		return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-			return print(ctx, &looked{r, names, hub, headless.Over(hub), time.Now, r.recall(ctx, beside, timeout, p.env.Stderr)})
+			return print(ctx, &looked{r, names, hub, headless.Over(hub), r.recall(ctx, beside, timeout, p.env.Stderr)})
 		})
 	}, func(ctx context.Context, c config.Config, f *followed) error {
 		recall := func() *sources.Keyframe { return nil } // the recorder knows what it recorded
-		return print(ctx, &looked{&recording{config: c, place: f.place, reader: f.store}, args, f.Hub(), f, f.Now, recall})
+		return print(ctx, &looked{&recording{config: c, place: f.place, reader: f.store}, args, f.Hub(), f, recall})
 	})
 }
 

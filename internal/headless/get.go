@@ -71,7 +71,7 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 		return err
 	}
 	list := rows(s, o.Names)
-	j, now := judge(s), now(feed)
+	j, now := judge(s), Now(feed)
 	o.decideMuted(j, now, last)
 	shown := list
 	if o.Problems {

@@ -35,7 +35,7 @@ func Owners(ctx context.Context, feed Feed, out, diag io.Writer, o OwnersOptions
 	if err != nil {
 		return err
 	}
-	now, j := now(feed), judge(s)
+	now, j := Now(feed), judge(s)
 	_, findings := o.find(j, now, last, nil)
 	list := fleet.Parties(&fleet.Input{State: s, Now: now, By: o.By, Findings: findings})
 	list, unknown := namedParties(list, o)

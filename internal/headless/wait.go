@@ -66,7 +66,7 @@ func Wait(ctx context.Context, feed Feed, out, diag io.Writer, o WaitOptions) er
 			if waited {
 				w.ended(list)
 			}
-			return printGet(out, diag, judge(s), list, w.options, now(feed))
+			return printGet(out, diag, judge(s), list, w.options, Now(feed))
 		}
 		select {
 		case <-ctx.Done():
@@ -98,7 +98,7 @@ func (w *waiting) look(s *sources.State) (list []*sources.Row, over bool, err er
 	}
 	w.options, w.now = GetOptions{Format: w.Format, Names: w.Names, FailOn: verdict.Any, Recorded: w.Recorded, Muting: w.Muting}, ""
 	if w.For.Judged() {
-		w.options.decideMuted(judge(s), now(w.feed), nil)
+		w.options.decideMuted(judge(s), Now(w.feed), nil)
 	}
 	reached, names := 0, w.Names
 	if len(names) == 0 {
@@ -149,11 +149,11 @@ func (w *waiting) lookAt(s *sources.State, i int, name string) (list []*sources.
 		w.say("%s: no primitive goes by this name yet%s", typedName(s, name, i), meant(s, name))
 	case len(list) != 1:
 	case w.For.Judged():
-		return w.judged(s, list, nil, path(list[0]), told(list[0].StatusAt(s, now(w.feed))))
-	case w.For.reached(s, list[0], now(w.feed)):
+		return w.judged(s, list, nil, path(list[0]), told(list[0].StatusAt(s, Now(w.feed))))
+	case w.For.reached(s, list[0], Now(w.feed)):
 		return list, true, nil
 	default:
-		text := textState(s, list[0], now(w.feed))
+		text := textState(s, list[0], Now(w.feed))
 		w.tell(path(list[0]), text, text, list[0].Fresh(s))
 	}
 	return nil, false, nil
@@ -162,7 +162,7 @@ func (w *waiting) lookAt(s *sources.State, i int, name string) (list []*sources.
 // judged reports whether rows and sources have a problem, or none, as the Goal says. sure reports whether all of them
 // are known now.
 func (w *waiting) judged(s *sources.State, list []*sources.Row, of []sources.SourceStatus, name string, sure bool) ([]*sources.Row, bool, error) {
-	j, now, mine := judge(s), now(w.feed), *s
+	j, now, mine := judge(s), Now(w.feed), *s
 	mine.Sources = of
 	j.State = &mine
 	wrong := failed(j, list, &w.options, now)

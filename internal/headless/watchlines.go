@@ -192,9 +192,9 @@ type Feed interface {
 	Subscribe(from uint64) Events
 }
 
-// now returns the time on the clock of a feed: that of its method Now, if it has one, because another program may have
+// Now returns the time on the clock of a feed: that of its method Now, if it has one, because another program may have
 // seen its states.
-func now(feed Feed) time.Time {
+func Now(feed Feed) time.Time {
 	if c, ok := feed.(interface{ Now() time.Time }); ok {
 		return c.Now()
 	}

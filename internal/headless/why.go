@@ -39,7 +39,7 @@ func Why(ctx context.Context, feed Feed, out, diag io.Writer, o WhyOptions) erro
 		return err
 	}
 	if o.Format == Text {
-		text := textSources(s, now(feed))
+		text := textSources(s, Now(feed))
 		if o.Recall == nil {
 			text += "nothing is recorded here: former leaders are known only as far as the servers tell\n"
 		}
@@ -47,7 +47,7 @@ func Why(ctx context.Context, feed Feed, out, diag io.Writer, o WhyOptions) erro
 			return err
 		}
 	}
-	return errors.Join(explain(out, s, now(feed), "nothing is wrong", last, o), missing(s, o.Names...))
+	return errors.Join(explain(out, s, Now(feed), "nothing is wrong", last, o), missing(s, o.Names...))
 }
 
 // WhyAt prints to out what was wrong at an instant, from the State that a recording has for it. The errors are as of
