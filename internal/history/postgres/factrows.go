@@ -94,10 +94,10 @@ func (c *termColumns) add(f *tape.TermFact, own int64) {
 // Terms of lanes in rows. If only one can own a lane at a time, the term that ran when the window began is the last one
 // that began before it.
 const (
-	termsOfOne = "select t.lane, t.owner, t.label, t.fact, 0::bigint from unnest(?1::bigint[]) l(lane)" +
+	termsOfOne = "select t.lane, t.owner, t.label, t.fact from unnest(?1::bigint[]) l(lane)" +
 		" join lateral (select coalesce((select max(start) from term b where b.lane = l.lane and b.start <= instant(?2)), instant(?2)) as since) s on true" +
 		" join term t on t.lane = l.lane and t.start >= s.since and t.start <= instant(?3)"
-	termsOfMany = "select lane, owner, label, fact, 0::bigint from term where lane = any(?1::bigint[]) and start <= instant(?3) and (until is null or until >= instant(?2))"
+	termsOfMany = "select lane, owner, label, fact from term where lane = any(?1::bigint[]) and start <= instant(?3) and (until is null or until >= instant(?2))"
 )
 
 // termsOf implements tables.TermIndex.
@@ -106,24 +106,23 @@ func termsOf(ctx context.Context, q *tables.Query, lanes []int64, many bool, fro
 	if many {
 		text = termsOfMany
 	}
-	facts(ctx, &q.Statements, text, []any{lanes, from, until}, func(e *tape.TermFact, _ int64) { f(e) })
+	facts(ctx, &q.Statements, text, []any{lanes, from, until}, f)
 }
 
-// facts calls f with the terms that a statement finds, and with its last column.
-func facts(ctx context.Context, s *tables.Statements, text string, args []any, f func(*tape.TermFact, int64)) {
+// facts calls f with the terms that a statement finds.
+func facts(ctx context.Context, s *tables.Statements, text string, args []any, f func(*tape.TermFact)) {
 	var lane uint64
-	var more int64
 	var owner, label string
 	var fact []byte
 	decoder := tape.NewDecoder()
-	s.Each(ctx, text, args, []any{&lane, &owner, &label, &fact, &more}, func() {
+	s.Each(ctx, text, args, []any{&lane, &owner, &label, &fact}, func() {
 		list, err := decoder.Terms(fact)
 		if err != nil || len(list) != 1 {
 			s.Err = tables.Damage("a term")
 			return
 		}
 		list[0].Lane, list[0].Owner.ID, list[0].Owner.Label = lane, owner, label
-		f(&list[0], more)
+		f(&list[0])
 	})
 }
 

@@ -146,19 +146,19 @@ func (f *Filler) Close() error { return f.w.shut() }
 
 // lastOwners implements tables.Options.
 func lastOwners(t *tables.Tx, lane uint64, f func(*sources.Term)) {
-	facts(context.Background(), &t.Statements, "select lane, owner, label, fact, 0::bigint from (select * from term where lane = ? order by start desc limit ?) t order by start", []any{lane, tables.Hues}, func(e *tape.TermFact, _ int64) { f(&e.Term) })
+	facts(context.Background(), &t.Statements, "select lane, owner, label, fact from (select * from term where lane = ? order by start desc limit ?) t order by start", []any{lane, tables.Hues}, func(e *tape.TermFact) { f(&e.Term) })
 }
 
 // near implements tables.FillOptions.
-func (f *Filler) near(t *tables.Tx, lanes []int64, many bool, each func(*tape.TermFact, int64)) {
+func (f *Filler) near(t *tables.Tx, lanes []int64, many bool, each func(*tape.TermFact)) {
 	of := ""
 	if many {
 		of = " and b.key = t.key"
 	}
 	mark := f.fill.Before().UnixNano()
-	facts(context.Background(), &t.Statements, "select t.lane, t.owner, t.label, t.fact, coalesce((select min(until) from dark d where d.scope = 0 and d.lane = t.lane and d.run > ?3 and d.start < ?4), 0) from unnest(?1::bigint[]) l(lane) join term t on t.lane = l.lane"+
+	facts(context.Background(), &t.Statements, "select t.lane, t.owner, t.label, t.fact from unnest(?1::bigint[]) l(lane) join term t on t.lane = l.lane"+
 		" where (t.until is null or t.until >= instant(?2) - interval '10 s') and t.start <= coalesce((select min(b.start) from term b where b.lane = t.lane and b.run > ?3 and b.start > instant(?2)"+of+"), instant(?2)) order by t.lane, t.start",
-		[]any{lanes, mark, f.w.run, f.next.From.UnixNano()}, each)
+		[]any{lanes, mark, f.w.run}, each)
 }
 
 // left implements tables.FillOptions.

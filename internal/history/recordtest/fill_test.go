@@ -285,10 +285,12 @@ func nothingLater(t *testing.T, server *localserver.Postgres) {
 		from := f.Run().To
 		died := &history.Batch{Keyframe: []byte("k"), Span: history.Span{From: from, To: from.Add(time.Millisecond)}, Lanes: []history.LaneChange{
 			{Ref: sources.Ref{Source: "s", Name: "new"}, Kind: sources.KindMutex, Scope: "one"},
-			{Ref: sources.Ref{Source: "s", Name: "two/mutex"}, Kind: sources.KindMutex, Scope: "two"}}}
+			{Ref: sources.Ref{Source: "s", Name: "two/mutex"}, Kind: sources.KindMutex, Scope: "two"}},
+			Dark: []history.DarkChange{{Ref: sources.Ref{Source: "s", Name: "two/mutex"}, Dark: sources.Dark{From: from, To: from.Add(time.Millisecond)}}}}
 		if err := f.Write(died); err != nil {
 			t.Error(err)
 		}
+		g.sql("do $$ begin assert (select count(*) from dark where run = 1 and until = start + 999999) = 1, 'a dark stretch is not stored'; end $$")
 		lanes, err := postgres.NewReader(g.o).Lanes(t.Context(), nil, history.Span{From: from, To: g.began})
 		if err != nil || len(lanes) < 3 {
 			t.Errorf("%d lanes, %v", len(lanes), err)

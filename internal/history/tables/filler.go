@@ -14,9 +14,8 @@ import (
 // FillOptions are the part of a store that only a Filler needs.
 type FillOptions struct {
 	// Near calls f with the terms of lanes that touch the end of the run, and with the first later one that another run
-	// found; if many can own a lane, with the first one of each owner. seen is when that run first saw the lane; 0: it
-	// did not.
-	Near func(t *Tx, lanes []int64, many bool, f func(e *tape.TermFact, seen int64))
+	// found; if many can own a lane, with the first one of each owner.
+	Near func(t *Tx, lanes []int64, many bool, f func(*tape.TermFact))
 
 	// Left calls f with the lanes whose terms were left at the end of the run because no later run found them.
 	Left func(t *Tx, f func(lane int64))
@@ -109,17 +108,8 @@ func (f *Filler) Write(b *history.Batch) error {
 			f.laneChange(t, &b.Lanes[i], b.Span)
 		}
 		rest := *b
-		rest.Dark = slices.Clone(b.Dark)
 		if f.run.To.Before(b.Span.From) { // what is between was dropped before it could be written
 			rest.Lost = append(slices.Clip(b.Lost), history.Span{From: f.run.To, To: b.Span.From})
-		}
-		for i := range rest.Dark {
-			if d := &rest.Dark[i]; d.Ref != (sources.Ref{}) && d.Dark.From.UnixNano() == f.mark { // another run has a row from there
-				withdrawn := d.Dark.To.Equal(d.Dark.From)
-				if d.Dark.From = d.Dark.From.Add(1); withdrawn {
-					d.Dark.To = d.Dark.From
-				}
-			}
 		}
 		t.facts(&rest)
 		f.meet(t, slices.Collect(maps.Values(f.changes)), time.Time{})
@@ -175,10 +165,7 @@ func (f *Filler) laneChange(t *Tx, c *history.LaneChange, span history.Span) {
 		return
 	}
 	s := f.of(c.Ref, l)
-	if scope := t.scope(c.Ref.Source, c.Scope); scope != l.scope {
-		t.exec("insert into placed values(?,?,?) on conflict(lane, since) do update set scope = excluded.scope", l.id, span.From.UnixNano(), scope)
-		l.scope = scope
-	}
+	t.placed(l, c, span)
 	young := f.young[l.id]
 	if s.changed = s.changed || c.Gone || s.gone != 0 || young != 0; young > since && s.gone == 0 {
 		t.exec("update lane set since = ?1 where id = ?2 and since > ?1", since, l.id)

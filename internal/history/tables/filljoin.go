@@ -66,9 +66,7 @@ func (f *Filler) meet(t *Tx, list []*filled, end time.Time) {
 		}
 	}
 	for many, some := range ids {
-		f.o.Near(t, some, many, func(e *tape.TermFact, at int64) {
-			m.term(lanes[e.Lane], *e, max(at, f.next.From.UnixNano()))
-		})
+		f.o.Near(t, some, many, func(e *tape.TermFact) { m.term(lanes[e.Lane], *e) })
 	}
 	for _, s := range list {
 		if first := sources.EventCreated; !end.IsZero() {
@@ -97,8 +95,8 @@ func (f *Filler) meet(t *Tx, list []*filled, end time.Time) {
 	m.drop(lanes)
 }
 
-// term compares a stored term with what the run says of its lane. at is when another run first saw the lane.
-func (m *meeting) term(s *filled, e tape.TermFact, at int64) {
+// term compares a stored term with what the run says of its lane.
+func (m *meeting) term(s *filled, e tape.TermFact) {
 	old, theirs := e.Start.At.UnixNano() <= m.mark, int64(e.Run) > m.run.ID
 	if !old && !theirs {
 		return // of this stretch
@@ -113,7 +111,7 @@ func (m *meeting) term(s *filled, e tape.TermFact, at int64) {
 			m.change(&e, &is)
 			if later { // they may have seen another grant of the same owner
 				is = e
-				is.Start = sources.Stamp{At: time.Unix(0, at), How: sources.AtLeast}
+				is.Start = sources.Stamp{At: m.next.From, How: sources.AtLeast} // or later, where the lane is unobserved
 				m.t.terms = append(m.t.terms, is)
 			} else if theirs {
 				m.found = append(m.found, Finding{Lane: e.Lane, At: e.End.At, Previous: e.Owner.Name()})

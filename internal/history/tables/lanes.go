@@ -170,10 +170,7 @@ func (t *Tx) laneChange(c *history.LaneChange, span history.Span) {
 	if t.Err != nil {
 		return
 	}
-	if scope := t.scope(c.Ref.Source, c.Scope); scope != l.scope {
-		t.exec("insert into placed values(?,?,?) on conflict(lane, since) do update set scope = excluded.scope", l.id, span.From.UnixNano(), scope)
-		l.scope = scope
-	}
+	t.placed(l, c, span)
 	if l.kind != c.Kind && c.Kind != sources.KindUnknown {
 		l.kind = c.Kind
 		t.exec("update lane set kind = ? where id = ?", l.kind, l.id)
@@ -198,6 +195,14 @@ func (t *Tx) laneChange(c *history.LaneChange, span history.Span) {
 			t.bound(r.TermFact, c.At)
 		}
 		l.running = nil
+	}
+}
+
+// placed stores the scope of a lane if it is another one.
+func (t *Tx) placed(l *knownLane, c *history.LaneChange, span history.Span) {
+	if scope := t.scope(c.Ref.Source, c.Scope); scope != l.scope {
+		t.exec("insert into placed values(?,?,?) on conflict(lane, since) do update set scope = excluded.scope", l.id, span.From.UnixNano(), scope)
+		l.scope = scope
 	}
 }
 
@@ -336,6 +341,9 @@ func (t *Tx) dark(d *history.DarkChange, span history.Span) {
 		scope = t.scope(d.Source, d.Scope)
 	}
 	from := d.Dark.From.UnixNano()
+	if f := t.w.filler; f != nil && l != 0 && from == f.mark {
+		from++ // another run has a row from there
+	}
 	if d.Dark.From.Equal(d.Dark.To) { // the stretch was withdrawn
 		t.exec("delete from dark where scope = ? and lane = ? and start = ? and run = ?", scope, l, from, t.w.run.ID)
 		return
