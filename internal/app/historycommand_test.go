@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/history"
 	"coordtop/internal/history/historytest"
 	"coordtop/internal/history/recordtest"
 	"coordtop/sources"
@@ -200,5 +201,27 @@ func TestARecordingThatCannotBeReadIsSaidToBeSo(t *testing.T) {
 		if code := w.main(t.Context(), "history", "--file", path); code != exitError || !strings.Contains(w.stderr.String(), path+": "+c.says) || strings.Count(w.stderr.String(), "\n") != 1 {
 			t.Errorf("%s: exit code %d, %s%s; want %q", name, code, w.stdout, w.stderr, c.says)
 		}
+	}
+}
+
+// TestACommandSaysWhoseClockItsTimesAreBy has recorders whose clocks differ from ours, from the store's, or not at all.
+func TestACommandSaysWhoseClockItsTimesAreBy(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	run := func(id int64, host string, began, ended, ahead time.Duration) history.Run {
+		return history.Run{ID: id, Host: host, Span: history.Span{From: now.Add(-began), To: now.Add(-ended)}, Ahead: ahead}
+	}
+	live := run(5, "eve", 10*time.Minute, 0, 0)
+	live.Live, live.Now = true, now.Add(-2*time.Minute)
+	var said strings.Builder
+	p := &program{env: Environment{Stderr: &said}}
+	p.sayClocks([]history.Run{
+		run(1, "old", 9*time.Hour, 8*time.Hour, time.Hour), run(2, "ann", 50*time.Minute, 40*time.Minute, 5*time.Minute),
+		run(3, "ann", 40*time.Minute, 30*time.Minute, 5*time.Minute), run(4, "good", 30*time.Minute, 10*time.Minute, 0), live,
+	}, history.Span{From: now.Add(-time.Hour), To: now}, now)
+	want := "coordtop: the clock of the recorder on ann was 5m00s ahead of the store's in run 2: the times that it recorded are wrong by that\n" +
+		"coordtop: times are those of the recorder on eve, whose clock is 2m00s behind this machine's\n"
+	if said.String() != want {
+		t.Errorf("said:\n%s", said.String())
 	}
 }
