@@ -49,7 +49,7 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 			return err
 		}
 		return p.showRecorder(cmd.Context(), c, p.settings.recorder(c), o)
-	} else if p.settings.from != "" && p.settings.from != fromServers {
+	} else if p.settings.from != "" && p.settings.from != config.FromServers {
 		return usagef("argument 1 is a URL, which asks its server, and --from asks none: leave one of them out")
 	}
 	c, _, err := p.settings.pick(args, false)

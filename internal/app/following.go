@@ -21,22 +21,15 @@ import (
 	"coordtop/sources"
 )
 
-// Names of --from that are no groups of recorders.
-const (
-	fromServers = "servers" // no recorder
-	fromHere    = "here"    // the recorder of this machine
-	fromAll     = "all"     // the recorders of the store without a group
-)
-
 // fromFlag adds --from to a command that shows the present.
 func fromFlag(p *program, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.settings.from, "from", "", "show what the recorder `NAME` sees, and ask no server: here, all, a group, or servers for none")
-	completeFlag(cmd, "from", fromHere, fromAll, fromServers)
+	completeFlag(cmd, "from", config.FromHere, config.FromAll, config.FromServers)
 }
 
 // recorder returns the name of the recorder that --from or the config selects; "": the servers are asked.
 func (st *settings) recorder(c config.Config) string {
-	if name := cmp.Or(st.from, c.Team); name != fromServers {
+	if name := cmp.Or(st.from, c.Team); name != config.FromServers {
 		return name
 	}
 	return ""
@@ -281,12 +274,12 @@ func (st *settings) recorderPlace(c config.Config, name string) (place, error) {
 	switch {
 	case o.Path == "":
 		return place{}, usagef("nothing is recorded here: set history.file, and history.off to false")
-	case name == fromHere:
+	case name == config.FromHere:
 		o.team = nil
 		return o, nil
 	case o.team == nil:
 		return place{}, usagef("--from takes here, the recorder of this machine: for another one set history.url to the store of the team")
-	case name == fromAll:
+	case name == config.FromAll:
 		o.team.Schema = ""
 	default:
 		o.team.Schema = "coordtop_" + name

@@ -2,6 +2,13 @@ package config
 
 import "coordtop/internal/ground/lazy"
 
+// Names of --from and team that are no groups of recorders.
+const (
+	FromServers = "servers" // no recorder
+	FromHere    = "here"    // the recorder of this machine
+	FromAll     = "all"     // the recorders of the store without a group
+)
+
 // groupName matches the names of groups of recorders, which become part of the name of a schema.
 var groupName = lazy.Regexp(`^[a-z][a-z0-9_]{0,30}$`)
 
@@ -37,7 +44,7 @@ func (v *validator) history(h History) History {
 		}
 	}
 	switch {
-	case h.Group == "here" || h.Group == "all" || h.Group == "servers":
+	case h.Group == FromHere || h.Group == FromAll || h.Group == FromServers:
 		v.wrong("history.group", "must not be here, all or servers, which --from has for something else")
 	case h.Group != "" && !groupName().MatchString(h.Group):
 		v.wrong("history.group", "must be small letters, digits and _, a letter first")
@@ -45,10 +52,10 @@ func (v *validator) history(h History) History {
 	return h
 }
 
-// team checks whose view is shown. The words that are no groups are those of --from.
+// team checks whose view is shown.
 func (v *validator) team(name string, h History) {
 	switch {
-	case name == "" || name == "here" || name == "servers":
+	case name == "" || name == FromHere || name == FromServers:
 	case !groupName().MatchString(name):
 		v.wrong("team", "must be here, all, servers, or the history.group of recorders: small letters, digits and _")
 	case h.URL == "":

@@ -35,7 +35,7 @@ func (v *validator) config(f *file) Config {
 			v.wrong("identity", "%v", err)
 		}
 	}
-	if asks := f.Team == "" || f.Team == "servers"; asks && len(f.Sources) == 0 && len(v.problems.List) == 0 {
+	if asks := f.Team == "" || f.Team == FromServers; asks && len(f.Sources) == 0 && len(v.problems.List) == 0 {
 		v.wrong("sources", "no sources: name at least one, as - url: redis://host:6379/0")
 	}
 	for i := range f.Sources {
