@@ -268,7 +268,7 @@ func acted(ctx context.Context, p *program, at place) []sources.Event {
 	log, unshared := p.sharedAudit(ctx, at)
 	list, err := log.Entries()
 	if err = errors.Join(err, unshared); err != nil {
-		fmt.Fprintf(p.env.Stderr, "coordtop: the report has only the recorded actions: %v\n", err)
+		fmt.Fprintf(p.env.Stderr, "coordtop: only actions that are recorded are shown: %v\n", err)
 	}
 	var events []sources.Event
 	for i := range list {
